@@ -1,0 +1,73 @@
+/* base: arenas, errors, bounded file reads and whole-or-nothing writes.
+ *
+ * Every layer but attn returns bool and fills the caller's struct err; only main prints. */
+#ifndef HEADLIGHT_BASE_H
+#define HEADLIGHT_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- errors ------------------------------------------------------------------- */
+
+enum err_code {
+    ERR_NONE,
+    ERR_USAGE,    /* the command line or a script is wrong: exit code 2 */
+    ERR_INPUT,    /* a file or a value in it is wrong: exit code 1 */
+    ERR_SYSTEM,   /* the machine refused: no memory, no display, no OpenGL: exit code 1 */
+    ERR_CANCELLED /* a newer request took over; nothing to report */
+};
+
+/* Caller-owned. The text is one line: what, where, what to do. */
+struct err {
+    enum err_code code;
+    char text[512];
+};
+
+/* Fills *e (which may be NULL) and returns false, so that a function can
+ * `return err_set(e, ...)`. Text over the room is cut at a character's end. */
+bool err_set(struct err *e, enum err_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "where: " before the text that is there; returns false. */
+bool err_at(struct err *e, const char *where);
+
+/* ---- arenas ------------------------------------------------------------------- */
+
+/* A block of memory filled from the front and given back at once. Three live in the
+ * program, named by lifetime: app, trace, frame. */
+struct arena {
+    unsigned char *data;
+    size_t used, size;
+};
+
+/* size bytes of zeroed memory. false: ERR_SYSTEM, a is empty and may be freed. */
+bool arena_init(struct arena *a, size_t size, struct err *e);
+void arena_free(struct arena *a);
+
+/* count * size bytes, zeroed, aligned to 64. NULL where the arena is full; nothing
+ * is then taken. count = 0 gives a valid empty block. */
+void *arena_push(struct arena *a, size_t count, size_t size);
+
+/* A copy of the n bytes at text with a zero behind. NULL where the arena is full. */
+char *arena_text(struct arena *a, const char *text, size_t n);
+
+void arena_reset(struct arena *a);
+
+/* ---- files -------------------------------------------------------------------- */
+
+/* Reads a regular file of at most max bytes into the arena, with a zero behind that
+ * *n does not count. A folder, a pipe, a device, a longer file: ERR_INPUT. */
+bool file_read(const char *path, size_t max, struct arena *a, char **data, size_t *n,
+               struct err *e);
+
+/* Writes n bytes to path: whole, or not at all. A former file stays until the new one
+ * is complete. */
+bool file_write(const char *path, const void *data, size_t n, struct err *e);
+
+/* Whether path names a folder in which a file can be created (the folder part of
+ * path, "." where it has none). Lets a long job fail before it starts. */
+bool file_can_write(const char *path, struct err *e);
+
+#endif

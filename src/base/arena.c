@@ -1,0 +1,52 @@
+/* Memory by lifetime: pushed from the front, given back at once. */
+#include "base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARENA_ALIGN = 64 }; /* a cache line, and the widest vector register */
+
+bool arena_init(struct arena *a, size_t size, struct err *e)
+{
+    *a = (struct arena){0};
+    if (size > SIZE_MAX - ARENA_ALIGN)
+        return err_set(e, ERR_SYSTEM, "out of memory: %zu bytes asked for", size);
+    size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    if (size == 0) return true;
+    a->data = aligned_alloc(ARENA_ALIGN, size);
+    if (!a->data)
+        return err_set(e, ERR_SYSTEM, "out of memory: %zu bytes asked for", size);
+    a->size = size;
+    return true;
+}
+
+void arena_free(struct arena *a)
+{
+    free(a->data);
+    *a = (struct arena){0};
+}
+
+void *arena_push(struct arena *a, size_t count, size_t size)
+{
+    size_t room = a->size - a->used;
+    if (size != 0 && count > room / size) return NULL;
+    size_t n = count * size;
+    size_t rounded = (n + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    if (rounded > room || !a->data) return NULL;
+    void *at = a->data + a->used;
+    a->used += rounded;
+    memset(at, 0, n);
+    return at;
+}
+
+char *arena_text(struct arena *a, const char *text, size_t n)
+{
+    char *copy = n < SIZE_MAX ? arena_push(a, n + 1, 1) : NULL;
+    if (copy) memcpy(copy, text, n);
+    return copy;
+}
+
+void arena_reset(struct arena *a)
+{
+    a->used = 0;
+}

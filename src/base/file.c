@@ -1,0 +1,119 @@
+/* Files: bounded reads, whole-or-nothing writes. The only place that knows POSIX. */
+#include "base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_all(int fd, char *data, size_t want, size_t *got)
+{
+    *got = 0;
+    while (*got < want) {
+        ssize_t n = read(fd, data + *got, want - *got);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return false;
+        if (n == 0) break;
+        *got += (size_t)n;
+    }
+    return true;
+}
+
+bool file_read(const char *path, size_t max, struct arena *a, char **data, size_t *n,
+               struct err *e)
+{
+    /* O_NONBLOCK: opening a pipe must not wait for its other end. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return err_set(e, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    bool ok = false;
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        (void)err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        (void)err_set(e, ERR_INPUT, "%s: is %s; a file is needed", path,
+                      S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
+    } else if ((uintmax_t)st.st_size > max) {
+        (void)err_set(e, ERR_INPUT, "%s: %jd bytes, at most %zu are read", path,
+                      (intmax_t)st.st_size, max);
+    } else if (!(*data = arena_push(a, (size_t)st.st_size + 1, 1))) {
+        (void)err_set(e, ERR_SYSTEM, "%s: no memory for its %jd bytes", path,
+                      (intmax_t)st.st_size);
+    } else if (!read_all(fd, *data, (size_t)st.st_size, n)) {
+        (void)err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
+    } else {
+        (*data)[*n] = '\0';
+        ok = true;
+    }
+    (void)close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, const char *data, size_t n)
+{
+    while (n > 0) {
+        ssize_t put = write(fd, data, n);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        data += put;
+        n -= (size_t)put;
+    }
+    return true;
+}
+
+bool file_write(const char *path, const void *data, size_t n, struct err *e)
+{
+    char part[4096];
+    int len = snprintf(part, sizeof part, "%s.XXXXXX", path);
+    if (len < 0 || (size_t)len >= sizeof part)
+        return err_set(e, ERR_INPUT, "the path is longer than %zu bytes", sizeof part);
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INPUT, "%s: is a folder; a file name is needed", path);
+    int fd = mkstemp(part);
+    if (fd < 0)
+        return err_set(e, ERR_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    /* mkstemp makes the file private; a new file gets what the person's umask allows. */
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    bool ok = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, n) && fsync(fd) == 0;
+    int why = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    if (ok && rename(part, path) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (ok) return true;
+    (void)unlink(part);
+    return err_set(e, ERR_INPUT, "%s: cannot be written: %s", path, strerror(why));
+}
+
+bool file_can_write(const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    if (n >= sizeof folder)
+        return err_set(e, ERR_INPUT, "the path is longer than %zu bytes", sizeof folder);
+    if (slash) {
+        memcpy(folder, path, n);
+        folder[n] = '\0';
+    }
+    struct stat st;
+    if (path[0] == '\0' || (slash && slash[1] == '\0'))
+        return err_set(e, ERR_INPUT, "%s: names no file", path);
+    if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INPUT, "%s: there is no folder %s; create it first", path,
+                       folder);
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INPUT, "%s: is a folder; a file name is needed", path);
+    if (access(folder, W_OK | X_OK) != 0)
+        return err_set(e, ERR_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    return true;
+}

@@ -1,0 +1,147 @@
+/* base: arenas refuse what does not fit, files are read bounded and written whole. */
+#include "base.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/headlight_base_XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    (void)unlink(in_folder("a"));
+    (void)unlink(in_folder("pipe"));
+    return rmdir(folder); /* fails where a test left something half-written */
+}
+
+static void arena_refuses_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct err e = {0};
+    assert_true(arena_init(&a, 128, &e));
+    assert_non_null(arena_push(&a, 1, 64));
+    size_t used = a.used;
+    assert_null(arena_push(&a, 65, 1));
+    assert_null(arena_push(&a, SIZE_MAX, SIZE_MAX));
+    assert_null(arena_push(&a, SIZE_MAX / 2, 2));
+    assert_int_equal(a.used, used);
+    assert_non_null(arena_push(&a, 64, 1));
+    assert_null(arena_push(&a, 1, 1));
+    arena_free(&a);
+    assert_null(arena_push(&a, 1, 1));
+}
+
+static void pushed_memory_is_zero_and_aligned_after_a_reset(void **state)
+{
+    (void)state;
+    struct arena a;
+    assert_true(arena_init(&a, 256, NULL));
+    unsigned char *p = arena_push(&a, 3, 1);
+    memset(p, 0xff, 3);
+    arena_reset(&a);
+    p = arena_push(&a, 100, 1);
+    assert_int_equal((uintptr_t)p % 64, 0);
+    for (int i = 0; i < 100; i++) assert_int_equal(p[i], 0);
+    arena_free(&a);
+}
+
+static void what_is_written_is_read_back(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct err e = {0};
+    assert_true(arena_init(&a, 4096, &e));
+    assert_true(file_write(in_folder("a"), "first, and longer", 17, &e));
+    assert_true(file_write(in_folder("a"), "se\0cond", 7, &e));
+    char *data = NULL;
+    size_t n = 0;
+    assert_true(file_read(in_folder("a"), 7, &a, &data, &n, &e));
+    assert_int_equal(n, 7);
+    assert_memory_equal(data, "se\0cond", 8);
+    assert_false(file_read(in_folder("a"), 6, &a, &data, &n, &e));
+    assert_int_equal(e.code, ERR_INPUT);
+    arena_free(&a);
+}
+
+static void folders_pipes_and_missing_files_are_refused(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct err e = {0};
+    char *data = NULL;
+    size_t n = 0;
+    assert_true(arena_init(&a, 4096, &e));
+    assert_false(file_read(folder, 100, &a, &data, &n, &e));
+    assert_non_null(strstr(e.text, "folder"));
+    assert_false(file_read(in_folder("none"), 100, &a, &data, &n, &e));
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_false(file_read(in_folder("pipe"), 100, &a, &data, &n, &e));
+    assert_false(file_read("/dev/zero", 100, &a, &data, &n, &e));
+    arena_free(&a);
+}
+
+static void a_failed_write_leaves_nothing(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    assert_false(file_write(in_folder("no/such"), "x", 1, &e));
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_false(file_write(folder, "x", 1, &e));
+    assert_false(file_can_write(in_folder("no/such"), &e));
+    assert_false(file_can_write(folder, &e));
+    assert_false(file_can_write("", &e));
+    assert_true(file_can_write(in_folder("b"), &e));
+}
+
+static void a_long_error_is_cut_between_characters(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    for (int lead = 0; lead < 4; lead++) {
+        char text[1200] = "xxx";
+        text[lead] = '\0';
+        for (int i = 0; i < 300; i++) strcat(text, "\u2212");
+        assert_false(err_set(&e, ERR_INPUT, "%s", text));
+        size_t n = strlen(e.text);
+        assert_true(n < sizeof e.text && n > sizeof e.text - 5);
+        assert_int_equal((n - (size_t)lead) % 3, 0);
+    }
+    assert_false(err_set(NULL, ERR_INPUT, "nowhere to put it"));
+    assert_false(err_set(&e, ERR_USAGE, "text"));
+    assert_false(err_at(&e, "file"));
+    assert_string_equal(e.text, "file: text");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arena_refuses_what_does_not_fit),
+        cmocka_unit_test(pushed_memory_is_zero_and_aligned_after_a_reset),
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(folders_pipes_and_missing_files_are_refused),
+        cmocka_unit_test(a_failed_write_leaves_nothing),
+        cmocka_unit_test(a_long_error_is_cut_between_characters),
+    };
+    return cmocka_run_group_tests_name("base", tests, make_folder, remove_folder);
+}
