@@ -1,0 +1,266 @@
+/* attn: causal self-attention, stage by stage and as one fused block.
+ *
+ * Pure C, float32, row-major. Uses libm and threads and nothing else. Nothing here
+ * allocates, prints or exits: the caller gives the memory, functions return a status.
+ *
+ * Three vocabularies, tied together once:
+ *
+ *   paper        code             shape                        GPT-2 tensor
+ *   h            h                [n_tok, d_model]             the residual stream
+ *   X            x                [n_tok, d_model]             output of ln_1
+ *   W_Q W_K W_V  w_qkv, b_qkv     [d_model, 3*d_model], [3*d_model]
+ *                                                              h.<l>.attn.c_attn.weight, .bias
+ *   Q K V        q k v            [n_tok, d_model], three views of one
+ *                                 [n_tok, 3*d_model]; head h = columns h*d_head...
+ *   S, A         s_raw s_scaled   n_head x [n_tok, n_tok]; row = query, column = key
+ *                s_masked p
+ *   O            z                [n_tok, d_model], heads side by side
+ *   W_O, Y       w_o b_o, y       [d_model, d_model] [d_model], [n_tok, d_model]
+ *                                                              h.<l>.attn.c_proj.weight, .bias
+ *
+ * Counts are n_tok n_head, widths d_model d_head, indices i (query) j (key) h (head).
+ * Arguments run: context, outputs, inputs, sizes. */
+#ifndef HEADLIGHT_ATTN_H
+#define HEADLIGHT_ATTN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* View of float32 storage owned by someone else. Row-major: element (i, j) is
+ * data[i*ld + j]; ld >= cols, counted in elements. */
+struct attn_mat {
+    float *data;
+    int rows, cols, ld;
+};
+struct attn_cmat {
+    const float *data;
+    int rows, cols, ld;
+};
+
+enum attn_status { ATTN_OK, ATTN_BAD_SHAPE, ATTN_NO_ROOM, ATTN_UNKNOWN_KERNELS };
+const char *attn_status_text(enum attn_status s);
+
+struct attn_dims {
+    int n_tok, d_model, n_head; /* d_head = d_model / n_head, exactly */
+};
+/* ATTN_BAD_SHAPE where a count is < 1, heads do not divide d_model, or a buffer's
+ * size would not fit a size_t or an index an int. */
+enum attn_status attn_dims_check(struct attn_dims d);
+int attn_d_head(struct attn_dims d);
+
+enum attn_stage { /* the seven stages, in order; on screen they count from 1 */
+    ATTN_PROJECTIONS,
+    ATTN_SCORES,
+    ATTN_SCALE,
+    ATTN_MASK,
+    ATTN_SOFTMAX,
+    ATTN_WEIGHTED_SUM,
+    ATTN_OUTPUT,
+    ATTN_STAGE_COUNT
+};
+
+/* What may be switched off. attn_opts_default() has everything on. */
+struct attn_opts {
+    bool scale;    /* S / sqrt(d_head) */
+    bool causal;   /* j > i is forbidden */
+    bool residual; /* + h in the output projection */
+};
+struct attn_opts attn_opts_default(void);
+
+/* One block's weights. Biases may be NULL. */
+struct attn_weights {
+    struct attn_cmat w_qkv; /* [d_model, 3*d_model] */
+    const float *b_qkv;     /* [3*d_model] or NULL */
+    struct attn_cmat w_o;   /* [d_model, d_model] */
+    const float *b_o;       /* [d_model] or NULL */
+};
+
+/* ---- kernels and threads --------------------------------------------------------- */
+
+/* The table behind which speed lives: one per instruction set, "ref" being the
+ * specification. Its members are for the library alone. */
+struct attn_kernels;
+
+/* The best set this CPU runs, or the one HEADLIGHT_KERNELS names (ref, avx2, avx512).
+ * name != NULL asks for that one. NULL: no such set, or not on this CPU. */
+const struct attn_kernels *attn_kernels_get(const char *name);
+const char *attn_kernels_name(const struct attn_kernels *k);
+/* The i-th set compiled in that this CPU runs; NULL past the last. */
+const struct attn_kernels *attn_kernels_at(int i);
+
+/* A few threads that wait for work. n = 1 has none and runs everything in the caller.
+ * Results are the same to the bit for every n. */
+struct attn_pool;
+struct attn_pool *attn_pool_create(int n_thread); /* NULL: no threads to be had */
+void attn_pool_destroy(struct attn_pool *p);      /* NULL is fine */
+
+/* Given first to everything that computes. pool may be NULL: one thread. */
+struct attn_ctx {
+    const struct attn_kernels *k;
+    struct attn_pool *pool;
+    /* Where not NULL, read now and then in long work; nonzero stops it early. What
+     * was being computed is then unfinished, and the caller throws it away. */
+    const volatile int *cancel;
+};
+
+/* ---- what was found in the numbers ------------------------------------------------- */
+
+struct attn_stats {
+    float min, max;     /* of the finite elements; 0, 0 where there is none */
+    float max_abs;      /* of the finite elements */
+    double mean;        /* of the finite elements */
+    int64_t n_nan;      /* NaN, wherever it came from */
+    int64_t n_pos_inf;
+    int64_t n_neg_inf;
+};
+struct attn_stats attn_stats_of(struct attn_cmat m);
+/* The same over what a causal reader sees: columns j <= i of each row i. */
+struct attn_stats attn_stats_causal(struct attn_cmat m);
+
+/* ---- the stages --------------------------------------------------------------------- */
+
+/* X = layer norm of each row of h: (h - mean) / sqrt(variance + eps) * gain + bias,
+ * mean and variance in two passes, in double. gain, bias: [d_model] or NULL (1, 0). */
+enum attn_status attn_layer_norm(const struct attn_ctx *c, struct attn_mat x,
+                                 struct attn_cmat h, const float *gain, const float *bias,
+                                 float eps);
+
+/* 1. QKV = X * W_qkv + b.   qkv [n_tok, 3*d_model]  x [n_tok, d_model] */
+enum attn_status attn_project(const struct attn_ctx *c, struct attn_mat qkv,
+                              struct attn_cmat x, struct attn_cmat w_qkv,
+                              const float *b_qkv);
+
+/* 2. S = Q * K^T, one head.  s [n_tok, n_tok]  q, k [n_tok, d_head]. Dense: the upper
+ * triangle is computed too, since stage 2 shows it. */
+enum attn_status attn_scores(const struct attn_ctx *c, struct attn_mat s,
+                             struct attn_cmat q, struct attn_cmat k);
+
+/* 3. out = s / sqrt(d_head), correctly rounded. out may be s. */
+enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
+                            struct attn_cmat s, int d_head);
+
+/* 4. out = s, -INFINITY where j > i, whatever s holds there. out may be s. */
+enum attn_status attn_mask(const struct attn_ctx *c, struct attn_mat out,
+                           struct attn_cmat s);
+
+/* 5. P = softmax of each row. Row maxima are subtracted before exp, so no finite score
+ * overflows. A row that is -INFINITY throughout gives zeros and is counted in
+ * *n_empty (may be NULL). A NaN or +INFINITY in a row makes the row NaN where s is not
+ * -INFINITY. p may be s. Source: Vaswani et al. 2017, eq. 1. */
+enum attn_status attn_softmax(const struct attn_ctx *c, struct attn_mat p,
+                              struct attn_cmat s, int64_t *n_empty);
+
+/* 6. Z = P * V, one head.  z, v [n_tok, d_head].  causal: row i reads v rows j <= i
+ * alone, so that nothing of a forbidden row arrives, not even NaN. */
+enum attn_status attn_weighted_sum(const struct attn_ctx *c, struct attn_mat z,
+                                   struct attn_cmat p, struct attn_cmat v, bool causal);
+
+/* 7. Y = Z * W_O + b_o (+ h).  h.data = NULL: no residual. The residual is added last. */
+enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
+                             struct attn_cmat z, struct attn_cmat w_o, const float *b_o,
+                             struct attn_cmat h);
+
+/* ---- all of them ---------------------------------------------------------------------- */
+
+/* Every matrix a run keeps, named. */
+enum attn_tensor {
+    ATTN_H,        /* [n_tok, d_model]  what ln_1 read */
+    ATTN_X,        /* [n_tok, d_model] */
+    ATTN_W_Q,      /* [d_model, d_head] of one head */
+    ATTN_W_K,
+    ATTN_W_V,
+    ATTN_Q,        /* [n_tok, d_head] of one head */
+    ATTN_K,
+    ATTN_V,
+    ATTN_S_RAW,    /* [n_tok, n_tok] of the head in view; so the next three */
+    ATTN_S_SCALED,
+    ATTN_S_MASKED,
+    ATTN_P,
+    ATTN_Z,        /* [n_tok, d_head] of one head */
+    ATTN_Z_ALL,    /* [n_tok, d_model] */
+    ATTN_W_O,      /* [d_model, d_model] */
+    ATTN_Y_PROJ,   /* [n_tok, d_model]  Z * W_O + b, before the residual */
+    ATTN_Y,        /* [n_tok, d_model] */
+    ATTN_TENSOR_COUNT
+};
+
+/* One head with every intermediate, and the whole block's output. Filled by attn_run,
+ * then read-only. x, h and the weights are views of the caller's memory, which must
+ * outlive it. */
+struct attn_trace {
+    struct attn_dims dims;
+    struct attn_opts opts;
+    struct attn_weights w;
+    struct attn_cmat x, h;
+    int head;                   /* whose S and P are kept */
+    struct attn_mat qkv;        /* [n_tok, 3*d_model] */
+    struct attn_mat s_raw, s_scaled, s_masked, p; /* [n_tok, n_tok], one head */
+    struct attn_mat z, y_proj, y;
+    struct attn_stats stats[ATTN_TENSOR_COUNT];   /* of the head in view */
+    int64_t n_empty_row;        /* rows of S without one visible key */
+};
+
+/* Bytes that attn_trace_init needs; 0 where dims are bad. */
+size_t attn_trace_bytes(struct attn_dims d);
+/* Lays the buffers out in mem, aligned to 64. ATTN_NO_ROOM: bytes too few. */
+enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void *mem,
+                                 size_t bytes);
+
+/* All seven stages: every intermediate of head `head`, the other heads' z by the fused
+ * path. This is the definition of what the program shows. */
+enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
+                          struct attn_cmat x, struct attn_cmat h,
+                          const struct attn_weights *w, struct attn_opts opts, int head);
+
+/* View of a tensor of the trace; head picks the slice where the tensor has one. S and P
+ * exist for t->head alone: another head, or a tensor that does not exist, gives data =
+ * NULL. */
+struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id, int head);
+
+/* Weights laid out for the fused path, once, when they are loaded. */
+struct attn_packed;
+size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d);
+enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
+                           const struct attn_weights *w, struct attn_dims d, void *mem,
+                           size_t bytes);
+
+/* The whole block, fused: nothing kept but y [n_tok, d_model], and, where asked for
+ * (data not NULL), z and qkv. work: attn_block_bytes(), O(n_tok * d_model + tiles *
+ * threads), never n_head * n_tok^2. */
+struct attn_block_io {
+    struct attn_cmat x, h;
+    struct attn_mat y;
+    struct attn_mat z, qkv; /* data = NULL: not asked for */
+};
+size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d);
+enum attn_status attn_block(const struct attn_ctx *c, const struct attn_block_io *io,
+                            const struct attn_packed *w, struct attn_opts opts,
+                            struct attn_dims d, void *work, size_t bytes);
+
+/* ---- one row, taken apart ---------------------------------------------------------------- */
+
+/* What softmax did to one row of n scores: e[j] = exp(s[j] - max) in float32, as the
+ * kernels round it; e may be NULL. Entropies in bits. */
+struct attn_row {
+    float max, sum;    /* sum of e */
+    int n_visible;     /* scores that are not -INFINITY */
+    float entropy;     /* of the weights; at most log2(n_visible) */
+    float top;         /* largest weight */
+    int top_at;        /* its column */
+};
+struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s, int n);
+
+/* ---- costs -------------------------------------------------------------------------------- */
+
+struct attn_cost {
+    uint64_t flops_dense;  /* multiply and add count as two */
+    uint64_t flops_causal; /* what is left when j > i is not computed */
+    uint64_t exps;         /* over all heads, causal */
+    uint64_t bytes;        /* read and written once each, float32, all heads */
+    uint64_t cells;        /* elements of the result, all heads */
+};
+struct attn_cost attn_cost_of(struct attn_dims d, enum attn_stage s);
+struct attn_cost attn_cost_block(struct attn_dims d);
+
+#endif
