@@ -1,0 +1,292 @@
+/* scene: what is on screen, as a list. A pure function of (state, source, metrics, size).
+ *
+ * Drawing, hit testing and export all read this one list, in painter's order. Lengths
+ * are points with the origin at the top left; only gfx multiplies by pixel density. */
+#ifndef HEADLIGHT_SCENE_H
+#define HEADLIGHT_SCENE_H
+
+#include "attn.h"
+#include "base.h"
+#include "step.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- geometry and colour -------------------------------------------------------- */
+
+struct scene_rect {
+    float x, y, w, h;
+};
+struct scene_rgba { /* sRGB, not premultiplied */
+    uint8_t r, g, b, a;
+};
+
+/* ---- text ------------------------------------------------------------------------- */
+
+enum scene_font {
+    FONT_UI,        /* Inter Regular */
+    FONT_UI_MEDIUM, /* Inter Medium */
+    FONT_UI_BOLD,   /* Inter Semi Bold */
+    FONT_MONO,      /* JetBrains Mono Regular */
+    FONT_MONO_BOLD, /* JetBrains Mono Bold */
+    FONT_COUNT
+};
+
+enum { FONT_FIRST = 0x20, FONT_LAST = 0x17F, FONT_EXTRA = 64 };
+
+/* Widths as plain data, in em. gfx fills it from the fonts found, tests use a
+ * monospaced fake. Drawing advances by these same numbers, so layout and picture agree. */
+struct font_metrics {
+    float advance[FONT_COUNT][FONT_LAST - FONT_FIRST + 1];
+    float extra[FONT_COUNT][FONT_EXTRA]; /* of scene_extra_glyphs[] */
+    float other[FONT_COUNT];             /* any other character */
+    float cap[FONT_COUNT];               /* height of capitals and digits */
+};
+extern const uint32_t scene_extra_glyphs[FONT_EXTRA]; /* ascending; 0 behind the last */
+
+float font_advance(const struct font_metrics *m, enum scene_font f, uint32_t code);
+/* Width in points of n bytes of UTF-8 (n < 0: up to the zero) at size points. */
+float font_width(const struct font_metrics *m, enum scene_font f, float size,
+                 const char *text, int n);
+/* The code point at *text, which moves on; U+FFFD for a malformed byte; 0 at the end. */
+uint32_t utf8_next(const char **text);
+/* Every character 0.6 em wide, capitals 0.72 em high. */
+struct font_metrics font_metrics_fake(void);
+
+/* ---- items ------------------------------------------------------------------------ */
+
+enum scene_kind { SCENE_RECT, SCENE_POLY, SCENE_LINE, SCENE_TEXT, SCENE_HEAT };
+
+/* Colour maps. MAP_TOKEN is not a map of values: it paints a fixed colour. */
+enum scene_map { MAP_DIVERGING, MAP_SEQUENTIAL, MAP_COUNT };
+
+/* A matrix, or a part of it: one item, whatever its size. Cell (i, j) covers
+ * x + j*cell_w .. + cell_w, y + i*cell_h .. + cell_h, and is drawn for row0 <= i < row1,
+ * col0 <= j < col1. Where a cell is narrower than a pixel, a pixel shows the value of
+ * largest magnitude below it; NaN and unexpected infinities win over every number. */
+struct scene_heat {
+    struct attn_cmat m;
+    uint64_t key; /* equal keys mean equal numbers: may be kept; 0: never kept */
+    float x, y, cell_w, cell_h;
+    int row0, row1, col0, col1;
+    int64_t shown; /* cells of the drawn part that are computed, in reading
+                             * order; the others are drawn as empty */
+    enum scene_map map;
+    float lo, hi;  /* values at the map's ends; diverging: lo = -hi */
+    bool log;      /* sequential only: log scale over the four decades below hi */
+    float gain;    /* values are multiplied by it first */
+    int mask_from; /* cells with j - i >= mask_from are hatched; INT_MAX: none */
+    float alpha;   /* of everything */
+    float dim;     /* alpha outside the focus, times alpha */
+    int focus_row0, focus_row1, focus_col0, focus_col1; /* inside: not dimmed */
+    float gap, radius; /* between cells and of their corners, points; gfx draws plain
+                             * where cells are too small for them */
+};
+
+/* What a click, a drag or the pointer means here. */
+enum scene_hit_kind {
+    HIT_NONE,   /* the pointer looks through */
+    HIT_COVER,  /* nothing below is reached (panels, an open dialog) */
+    HIT_ACTION, /* a click gives `action` */
+    HIT_SLIDER, /* a press or drag gives `action`, its x or i set from the position */
+    HIT_CELLS,  /* a heat map: hover and pin its cells, drag pans, wheel zooms */
+    HIT_CANVAS  /* drag pans, wheel zooms */
+};
+struct scene_hit {
+    enum scene_hit_kind kind;
+    struct step_action action;
+    int id;                  /* > 0: can have the keyboard focus; unique in a scene */
+    const char *tip;         /* hover text, or NULL */
+    enum attn_tensor tensor; /* HIT_CELLS: whose cells; */
+    bool transposed;         /*   drawn transposed: drawn (i, j) is cell (j, i) */
+    float lo, hi;            /* HIT_SLIDER: values at its ends */
+    bool whole;              /*   into action.i, rounded; else into action.x */
+};
+
+struct scene_item {
+    enum scene_kind kind;
+    struct scene_rect clip; /* nothing outside is drawn or hit */
+    struct scene_hit hit;
+    union {
+        struct { /* corner radius and, where border > 0, an inner border line */
+            struct scene_rect box;
+            float radius, border;
+            struct scene_rgba fill, stroke;
+            float soft; /* > 0: the edge fades over so many points (shadows) */
+        } rect;
+        struct { /* convex, clockwise on screen */
+            float x[4], y[4];
+            int n;
+            struct scene_rgba fill;
+        } poly;
+        struct {
+            float x0, y0, x1, y1, width;
+            float dash; /* > 0: dashes and gaps of so many points */
+            struct scene_rgba color;
+        } line;
+        struct { /* one run; x is its left end, y its baseline */
+            float x, y, size;
+            enum scene_font font;
+            struct scene_rgba color;
+            const char *text;
+        } text;
+        struct scene_heat heat;
+    } u;
+};
+
+/* ---- theme ------------------------------------------------------------------------ */
+
+/* Colours by role. Two tables: light and dark. */
+struct scene_theme {
+    struct scene_rgba paper;       /* the stage */
+    struct scene_rgba panel;       /* bars, rails, side panel */
+    struct scene_rgba edge;        /* lines between them */
+    struct scene_rgba ink;         /* text */
+    struct scene_rgba ink_soft;    /* secondary text */
+    struct scene_rgba ink_faint;   /* tertiary text, disabled */
+    struct scene_rgba accent;      /* selected control, links */
+    struct scene_rgba accent_soft; /* its background */
+    struct scene_rgba accent_mid;  /* a finished step's disc */
+    struct scene_rgba on_accent;   /* text on accent */
+    struct scene_rgba track;       /* slider, switch off */
+    struct scene_rgba select;      /* frame around the selected row or cell */
+    struct scene_rgba empty;       /* a cell not yet computed */
+    struct scene_rgba empty_line;  /* its dashes */
+    struct scene_rgba mask;        /* a masked cell */
+    struct scene_rgba hatch;       /* lines on it */
+    struct scene_rgba odd;         /* NaN and unexpected infinity */
+    struct scene_rgba tip;         /* tooltip background */
+    struct scene_rgba on_tip;
+    struct scene_rgba warn; /* what-if banner, message bar */
+    struct scene_rgba on_warn;
+    struct scene_rgba q, k, v, o; /* the matrices' letters */
+    struct scene_rgba map[MAP_COUNT][256];
+};
+const struct scene_theme *scene_theme_get(enum step_theme t);
+
+/* The colour of a value, as gfx paints it. */
+struct scene_rgba scene_map_color(const struct scene_theme *t, enum scene_map map,
+                                  float lo, float hi, bool log, float value);
+/* Dark or light ink, whichever reads better on c over the paper. */
+struct scene_rgba scene_ink_on(const struct scene_theme *t, struct scene_rgba c);
+/* The hue of token i: from a colour-blind-safe set, readable as text in theme t. */
+struct scene_rgba scene_token_hue(int i);
+struct scene_rgba scene_mix(struct scene_rgba a, struct scene_rgba b, float t);
+struct scene_rgba scene_fade(struct scene_rgba c, float alpha);
+
+/* ---- what is shown ------------------------------------------------------------------ */
+
+/* A computed run with its names; whole and read-only. */
+struct scene_source {
+    const struct attn_trace *trace; /* NULL: none yet */
+    const struct attn_ctx *attn;    /* kernels, for rows taken apart in the panel */
+    bool fits;                      /* trace is of the state; false: still computing */
+    uint64_t version;               /* another trace has another version, never 0 */
+    const char *const *tokens;      /* n_tok texts, or NULL: shown by index alone */
+    const float *blend;             /* [n_tok, 3] linear light, scene_blend() */
+    const char *label;              /* "toy · random weights" */
+    float progress;                 /* 0..1 while a worker computes, else < 0 */
+    const char *message;            /* message bar, or NULL */
+};
+
+/* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
+void scene_blend(float *blend, struct attn_cmat p);
+
+/* Where the window's parts lie. */
+struct scene_frame {
+    struct scene_rect top, rail, stage, panel, bottom;
+};
+struct scene_frame scene_frame_of(float w, float h);
+enum { SCENE_MIN_W = 1024, SCENE_MIN_H = 640 }; /* points */
+
+struct scene {
+    struct scene_item *items;
+    int n, room;
+    bool full; /* room ran out: a defect, tests look */
+    float w, h;
+    struct scene_frame frame;
+    enum step_theme theme;
+    struct scene_rect clip;   /* what is pushed now is clipped to */
+    struct scene_rect canvas; /* where the matrices lie, before zoom and pan */
+    struct arena *mem;        /* texts; until the next frame */
+    const struct font_metrics *font;
+};
+
+/* Empty scene of w x h points; items and texts from mem. */
+bool scene_begin(struct scene *sc, struct arena *mem, const struct font_metrics *font,
+                 enum step_theme theme, float w, float h, struct err *e);
+enum { SCENE_ROOM = 16384 }; /* items; scene_bytes() of arena hold them and their text */
+size_t scene_bytes(void);
+
+/* Draws the stage of the state: title, matrices, numbers, caption. */
+void scene_build(struct scene *sc, const struct step_state *s,
+                 const struct scene_source *src);
+
+/* ---- pushing items (scene and ui) --------------------------------------------------- */
+
+/* Returned item is the caller's to adjust (hit, clip, dash); never NULL: past the room it
+ * is a spare that is not drawn. */
+struct scene_item *scene_rect(struct scene *sc, struct scene_rect box, float radius,
+                              struct scene_rgba fill);
+struct scene_item *scene_border(struct scene *sc, struct scene_rect box, float radius,
+                                float border, struct scene_rgba fill,
+                                struct scene_rgba stroke);
+struct scene_item *scene_line(struct scene *sc, float x0, float y0, float x1, float y1,
+                              float width, struct scene_rgba color);
+struct scene_item *scene_triangle(struct scene *sc, const float x[3], const float y[3],
+                                  struct scene_rgba fill);
+/* Text that the caller owns until the frame's end, or that scene_print makes. */
+enum scene_align { ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT };
+struct scene_item *scene_text(struct scene *sc, float x, float baseline,
+                              enum scene_align align, enum scene_font font, float size,
+                              struct scene_rgba color, const char *text);
+const char *scene_print(struct scene *sc, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Wraps text to width; returns the baseline after the last line. */
+float scene_paragraph(struct scene *sc, float x, float baseline, float width,
+                      float leading, enum scene_font font, float size,
+                      struct scene_rgba color, const char *text);
+/* Text cut with an ellipsis to fit width. */
+const char *scene_fit_text(struct scene *sc, enum scene_font font, float size,
+                           float width, const char *text);
+struct scene_item *scene_heat(struct scene *sc, const struct scene_heat *heat);
+
+/* A token's chip: index, visible spaces, its hue. on: full strength. */
+void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_source *src,
+                int token, float size, bool on);
+/* Width a chip needs at font size `size`. */
+float scene_chip_width(const struct scene *sc, const struct scene_source *src, int token,
+                       float size);
+/* Token text with spaces, newlines and tabs made visible; "" where there is none. */
+const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token);
+
+/* A number in at most `digits` significant places and at most `room` characters, with a
+ * real minus sign: "-1.05", "<0.001" for a nonzero that would read 0, "∞", "NaN". */
+const char *scene_number(struct scene *sc, float value, int decimals);
+const char *scene_signed(struct scene *sc, float value, int decimals); /* "+0.548" */
+
+/* ---- hit testing and tests --------------------------------------------------------------- */
+
+struct scene_at {
+    const struct scene_item *item; /* topmost with a hit, or NULL */
+    struct step_ref cell;          /* HIT_CELLS: the cell */
+};
+struct scene_at scene_pick(const struct scene *sc, float x, float y);
+/* Box of an item in points (text: its line box). */
+struct scene_rect scene_item_box(const struct scene *sc, const struct scene_item *it);
+/* The item of control id, or NULL. */
+const struct scene_item *scene_find(const struct scene *sc, int id);
+
+/* The list as text, one item a line; for tests and for people. NULL: arena full. */
+const char *scene_dump(const struct scene *sc, struct arena *mem);
+
+/* Names, formulas and captions of a stage. */
+struct scene_stage_text {
+    const char *title, *formula, *caption;
+};
+struct scene_stage_text scene_stage_text_of(enum attn_stage stage);
+const char *scene_tensor_name(enum attn_tensor t); /* "W_Q", "S", ... */
+struct attn_cmat scene_tensor_view(const struct scene_source *src, enum attn_tensor t);
+
+#endif

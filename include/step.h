@@ -1,0 +1,163 @@
+/* step: the state of the program, and the one function that applies an action to it.
+ *
+ * Keys, buttons, scripts and the command line all become actions; step_apply and
+ * step_tick are the only writers of struct step_state, and the same actions always give
+ * the same state. Nothing here knows SDL, OpenGL, files or clocks: time is passed in. */
+#ifndef HEADLIGHT_STEP_H
+#define HEADLIGHT_STEP_H
+
+#include "attn.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum step_scale { STEP_TOY, STEP_GPT2, STEP_SCALE_COUNT };
+enum step_theme { STEP_LIGHT, STEP_DARK };
+enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
+
+enum {
+    STEP_TOY_TOKENS = 5,
+    STEP_GPT2_TOKENS = 64,  /* at first; 1 .. STEP_MAX_TOKENS by control or --tokens */
+    STEP_MAX_TOKENS = 1024, /* GPT-2's n_ctx */
+    STEP_MIN_UI = 50,       /* UI size in percent */
+    STEP_MAX_UI = 300
+};
+
+/* One cell of one matrix; counted from 0. tensor = ATTN_TENSOR_COUNT: none. */
+struct step_ref {
+    enum attn_tensor tensor;
+    int row, col;
+};
+
+/* How the stage is looked at: on screen, a point p of the fitted layout lies at
+ * p * zoom + (x, y). zoom = 1, x = y = 0 fits everything. */
+struct step_view {
+    float zoom, x, y;
+};
+
+/* What is kept for each scale, so that T leads back to where one was. */
+struct step_place {
+    struct attn_dims dims; /* n_tok included */
+    uint32_t seed;
+    int head, row;       /* counted from 0 */
+    struct step_ref pin; /* the cell that a click has pinned */
+    struct step_view view;
+};
+
+struct step_state {
+    enum step_scale scale;
+    struct step_place place[STEP_SCALE_COUNT];
+    struct attn_opts opts;
+    enum attn_stage stage;
+    float time; /* progress of the stage's animation, 0 .. 1 */
+    bool playing;
+    bool run_on; /* playing goes on to the next stage */
+    float dwell; /* seconds for which a finished stage has been shown */
+    float speed; /* 0.25 .. 4 */
+    struct step_ref hover;
+    bool log_weights; /* weights on a logarithmic colour scale */
+    bool help;        /* the key help is open */
+    int focus;        /* id of the control with the keyboard focus, 0: none */
+    enum step_theme theme;
+    int ui_percent;        /* UI size */
+    bool fullscreen, quit; /* asked for; app carries them out */
+};
+
+enum step_verb {
+    STEP_NONE,
+    STEP_NEXT,     /* during an animation: finish it; else the next stage, playing */
+    STEP_PREV,     /* the previous stage, finished */
+    STEP_GO,       /* i = stage, from its start, playing */
+    STEP_PLAY,     /* play or pause; on at the end of a stage: the next one */
+    STEP_RESTART,  /* the stage from its start, playing */
+    STEP_SCRUB,    /* x = time, pauses */
+    STEP_BEAT,     /* i = +1 or -1: one cell, diagonal or row of the animation; pauses */
+    STEP_SPEED,    /* x = speed, one of step_speeds */
+    STEP_SPEED_BY, /* i = +1 or -1 */
+    STEP_SCALE_TO, /* i = enum step_scale; -1: the other one */
+    STEP_TOKENS,   /* i = n_tok, GPT-2 scale */
+    STEP_SEED,     /* i = seed */
+    STEP_ROLL,     /* another seed, a function of the present one */
+    STEP_HEAD,     /* i = head */
+    STEP_HEAD_BY,  /* i = +1 or -1, stays inside */
+    STEP_ROW,      /* i = row; unpins a cell */
+    STEP_ROW_BY,   /* i = +-1, stays inside */
+    STEP_PIN,      /* ref = cell; its row (the token it belongs to) is selected too */
+    STEP_HOVER,    /* ref = cell or none */
+    STEP_TOGGLE,   /* i = enum step_option */
+    STEP_LOG,      /* toggles log_weights */
+    STEP_ZOOM,     /* x, y = pointer in points, z = factor */
+    STEP_PAN,      /* x, y = points */
+    STEP_VIEW,     /* x, y, z = view.x, view.y, view.zoom */
+    STEP_FIT,      /* everything in view */
+    STEP_HELP,     /* opens or closes the key help */
+    STEP_THEME,    /* i = enum step_theme; -1: the other one */
+    STEP_UI_SIZE,  /* i = percent */
+    STEP_UI_SIZE_BY, /* i = +1 or -1 */
+    STEP_FULLSCREEN, /* toggles */
+    STEP_FOCUS,      /* i = control id, 0: none */
+    STEP_ESCAPE, /* closes one layer: help, focus, full screen, pin, zoom; never quits */
+    STEP_QUIT
+};
+
+struct step_action {
+    enum step_verb verb;
+    int i;
+    float x, y, z;
+    struct step_ref ref;
+};
+
+/* Actions of one frame, in order. Over the room, later ones are dropped. */
+struct step_actions {
+    struct step_action at[64];
+    int n;
+};
+void step_push(struct step_actions *list, struct step_action a);
+
+/* The state a first start has: toy, stage 1 at time 0, everything on. */
+struct step_state step_initial(void);
+
+/* Applies one action. false, state untouched: the action is not possible (a row, head,
+ * stage or number outside its range). */
+bool step_apply(struct step_state *s, struct step_action a);
+
+/* dt seconds pass. true: something moved and a new frame is needed. */
+bool step_tick(struct step_state *s, float dt);
+
+/* Whether time will change the state by itself. false: wait for events. */
+bool step_is_moving(const struct step_state *s);
+
+const struct step_place *step_place_of(const struct step_state *s);
+struct step_ref step_no_ref(void);
+bool step_ref_is(struct step_ref a, struct step_ref b);
+extern const float step_speeds[5]; /* 0.25 0.5 1 2 4 */
+
+/* ---- the animation's clock ----------------------------------------------------------
+ *
+ * A stage's time runs over an intro (operands arrive), n_beat beats, and an outro. The
+ * first beat is slow enough to read its terms, later ones quicken. A beat is a cell of
+ * the result (three at once in stage 1), a diagonal (stage 4), or a row (stages 5 and 6,
+ * and everywhere once there are more than 200 cells: whole rows sweep). */
+struct step_clock {
+    float seconds;      /* of the whole stage at speed 1, at most 3 */
+    float intro, outro; /* shares of the time */
+    float first;        /* share of the beats' time that the first takes */
+    int n_beat;
+    int beats_a_row; /* 1: rows (or diagonals); else cells of a row */
+};
+struct step_clock step_clock_of(enum attn_stage stage, struct attn_dims dims);
+
+/* Where time t is: intro runs 0..1, then beat at = 0..n_beat-1 with part 0..1, then
+ * outro 0..1. Before the beats: at = 0, part = 0; after: at = n_beat, part = 0. */
+struct step_beat {
+    float intro, part, outro;
+    int at;
+};
+struct step_beat step_beat_at(const struct step_clock *c, float t);
+/* Time at which beat `at` begins, 0 <= at <= n_beat (= the beats' end). */
+float step_beat_start(const struct step_clock *c, int at);
+
+/* Eases 0..1 to 0..1, slow at both ends. */
+float step_ease(float t);
+
+#endif
