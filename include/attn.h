@@ -199,6 +199,7 @@ struct attn_trace {
     struct attn_mat z, y_proj, y;
     struct attn_stats stats[ATTN_TENSOR_COUNT];   /* of the head in view */
     int64_t n_empty_row;        /* rows of S without one visible key */
+    void *work;                 /* the fused path's */
 };
 
 /* Bytes that attn_trace_init needs; 0 where dims are bad. */
@@ -213,6 +214,10 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                           struct attn_cmat x, struct attn_cmat h,
                           const struct attn_weights *w, struct attn_opts opts, int head);
 
+/* Moves the view of a trace that attn_run has filled to another head: that head's S to P
+ * and its statistics, nothing else. */
+enum attn_status attn_run_head(const struct attn_ctx *c, struct attn_trace *t, int head);
+
 /* View of a tensor of the trace; head picks the slice where the tensor has one. S and P
  * exist for t->head alone: another head, or a tensor that does not exist, gives data =
  * NULL. */
@@ -226,8 +231,9 @@ enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **ou
                            size_t bytes);
 
 /* The whole block, fused: nothing kept but y [n_tok, d_model], and, where asked for
- * (data not NULL), z and qkv. work: attn_block_bytes(), O(n_tok * d_model + tiles *
- * threads), never n_head * n_tok^2. */
+ * (data not NULL), z and qkv. work: attn_block_bytes(), about 28 bytes for each of
+ * n_tok * d_model, never n_head * n_tok^2; with it goes up to 300 KiB of each thread's
+ * stack. */
 struct attn_block_io {
     struct attn_cmat x, h;
     struct attn_mat y;
@@ -237,6 +243,19 @@ size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d);
 enum attn_status attn_block(const struct attn_ctx *c, const struct attn_block_io *io,
                             const struct attn_packed *w, struct attn_opts opts,
                             struct attn_dims d, void *work, size_t bytes);
+
+/* The rows first..n-1 of a block of n <= d.n_tok tokens. work is what an earlier call
+ * left for the same d, packed weights and opts, and still holds the keys and values of
+ * the rows before first, which are taken as unchanged. Everything in io begins at row
+ * first: n - first rows. Where attn_opts.causal is off the rows before first would see
+ * the new keys too; they are not redone.
+ *
+ * A changed token p: first = p, n = d.n_tok. One more token: first = n - 1, with d.n_tok
+ * the most there will ever be. The rows are the same to the bit as attn_block's. */
+enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_block_io *io,
+                                 const struct attn_packed *w, struct attn_opts opts,
+                                 struct attn_dims d, int first, int n, void *work,
+                                 size_t bytes);
 
 /* ---- one row, taken apart ---------------------------------------------------------------- */
 

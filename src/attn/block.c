@@ -1,0 +1,152 @@
+/* The block that nobody looks into: packed weights, and the three passes from x to y. */
+#include "kernels.h"
+
+#include <string.h>
+
+struct attn_packed {
+    const struct attn_kernels *k;
+    struct attn_dims d;
+    float *w_qkv, *w_o; /* panels, see attn_pack_panel */
+    float *b_qkv, *b_o; /* NULL: none */
+};
+
+/* Bumps a pointer in floats, keeping ATTN_ALIGN. */
+static size_t take(size_t *used, size_t n)
+{
+    size_t at = *used, unit = ATTN_ALIGN / sizeof(float);
+    *used += (n + unit - 1) / unit * unit;
+    return at;
+}
+
+struct packed_layout {
+    size_t w_qkv, w_o, b_qkv, b_o, total; /* in floats, after the struct */
+};
+
+static struct packed_layout packed_layout(const struct attn_kernels *k, struct attn_dims d)
+{
+    struct packed_layout l = {0};
+    size_t w = (size_t)d.d_model;
+    take(&l.total, sizeof(struct attn_packed) / sizeof(float) + 1);
+    l.w_qkv = take(&l.total, w * (size_t)attn_round_up(3 * d.d_model, k->vec));
+    l.w_o = take(&l.total, w * (size_t)attn_round_up(d.d_model, k->vec));
+    l.b_qkv = take(&l.total, 3 * w);
+    l.b_o = take(&l.total, w);
+    return l;
+}
+
+size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d)
+{
+    if (attn_dims_check(d) != ATTN_OK) return 0;
+    return packed_layout(k, d).total * sizeof(float) + ATTN_ALIGN;
+}
+
+static float *aligned(void *mem)
+{
+    uintptr_t off = (uintptr_t)mem % ATTN_ALIGN;
+    return (float *)(void *)((char *)mem + (off ? ATTN_ALIGN - off : 0));
+}
+
+static void pack_panels(const struct attn_kernels *k, float *to, struct attn_cmat w)
+{
+    for (int n0 = 0; n0 < w.cols; n0 += k->nr) {
+        int n = attn_min(k->nr, w.cols - n0);
+        attn_pack_panel(to + (size_t)w.rows * n0, attn_round_up(n, k->vec), w, false, 0,
+                        w.rows, n0, n);
+    }
+}
+
+enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
+                           const struct attn_weights *w, struct attn_dims d, void *mem,
+                           size_t bytes)
+{
+    *out = NULL;
+    if (attn_dims_check(d) != ATTN_OK ||
+        !attn_mat_is(w->w_qkv, d.d_model, 3 * d.d_model) ||
+        !attn_mat_is(w->w_o, d.d_model, d.d_model))
+        return ATTN_BAD_SHAPE;
+    if (!mem || bytes < attn_packed_bytes(k, d)) return ATTN_NO_ROOM;
+    struct packed_layout l = packed_layout(k, d);
+    float *base = aligned(mem);
+    struct attn_packed *p = (struct attn_packed *)(void *)base;
+    *p = (struct attn_packed){.k = k, .d = d, .w_qkv = base + l.w_qkv, .w_o = base + l.w_o};
+    pack_panels(k, p->w_qkv, w->w_qkv);
+    pack_panels(k, p->w_o, w->w_o);
+    size_t width = (size_t)d.d_model;
+    if (w->b_qkv) p->b_qkv = memcpy(base + l.b_qkv, w->b_qkv, 3 * width * sizeof(float));
+    if (w->b_o) p->b_o = memcpy(base + l.b_o, w->b_o, width * sizeof(float));
+    *out = p;
+    return ATTN_OK;
+}
+
+struct block_layout {
+    size_t kv, qkv, z, total; /* in floats */
+    int ld_qkv;
+};
+
+static struct block_layout block_layout(struct attn_dims d)
+{
+    struct block_layout l = {0};
+    l.ld_qkv = 3 * d.d_model + 16;
+    l.kv = take(&l.total, attn_kv_floats(d));
+    l.qkv = take(&l.total, (size_t)d.n_tok * l.ld_qkv);
+    l.z = take(&l.total, (size_t)d.n_tok * d.d_model);
+    return l;
+}
+
+size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d)
+{
+    (void)c; /* scratch is on the threads' stacks */
+    if (attn_dims_check(d) != ATTN_OK) return 0;
+    return block_layout(d).total * sizeof(float) + ATTN_ALIGN;
+}
+
+static bool absent_or(struct attn_mat m, int rows, int cols)
+{
+    return !m.data || attn_mat_is(attn_const(m), rows, cols);
+}
+
+enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_block_io *io,
+                                 const struct attn_packed *w, struct attn_opts opts,
+                                 struct attn_dims d, int first, int n, void *work,
+                                 size_t bytes)
+{
+    int rows = n - first, width = d.d_model;
+    if (attn_dims_check(d) != ATTN_OK || first < 0 || n <= first || n > d.n_tok ||
+        w->k != c->k || w->d.d_model != width || w->d.n_head != d.n_head ||
+        !attn_mat_is(io->x, rows, width) ||
+        !attn_mat_is(attn_const(io->y), rows, width) ||
+        (opts.residual && !attn_mat_is(io->h, rows, width)) ||
+        !absent_or(io->z, rows, width) || !absent_or(io->qkv, rows, 3 * width))
+        return ATTN_BAD_SHAPE;
+    if (!work || bytes < attn_block_bytes(c, d)) return ATTN_NO_ROOM;
+
+    struct block_layout l = block_layout(d);
+    float *base = aligned(work);
+    struct attn_kv kv = attn_kv_at(base + l.kv, d);
+    struct attn_mat qkv = io->qkv, z = io->z;
+    if (!qkv.data)
+        qkv = (struct attn_mat){base + l.qkv, rows, 3 * width, l.ld_qkv};
+    if (!z.data) z = (struct attn_mat){base + l.z, rows, width, width};
+
+    attn_multiply(c, &(struct attn_product){
+                         .c = qkv, .a = io->x, .panels = w->w_qkv, .bias = w->b_qkv});
+    attn_fused_rows(c, &(struct attn_fused){.z = z,
+                                            .qkv = attn_const(qkv),
+                                            .kv = &kv,
+                                            .opts = opts,
+                                            .first = first,
+                                            .n = n,
+                                            .skip = -1});
+    struct attn_product out = {
+        .c = io->y, .a = attn_const(z), .panels = w->w_o, .bias = w->b_o};
+    if (opts.residual) out.res = io->h;
+    attn_multiply(c, &out);
+    return ATTN_OK;
+}
+
+enum attn_status attn_block(const struct attn_ctx *c, const struct attn_block_io *io,
+                            const struct attn_packed *w, struct attn_opts opts,
+                            struct attn_dims d, void *work, size_t bytes)
+{
+    return attn_block_from(c, io, w, opts, d, 0, d.n_tok, work, bytes);
+}

@@ -1,0 +1,203 @@
+/* Causal attention of all heads without ever holding an N x N matrix: a block of query
+ * rows at a time, its scores in a scratch that stays in cache.
+ *
+ *          keys j ->                 a task: ROWS query rows of one head
+ *        +--------------+            for each block of KEYS keys up to the diagonal:
+ *      i | s s s        |              S = Q K^T            into scratch
+ *      | | s s s s      |  <- task     e = exp(S - max)     row by row, j <= i alone
+ *      v | s s s s s    |              Z = Z*factor + e V   (factor: the maximum moved)
+ *        | s s s s s s  |            Z = Z / sum            in the last product
+ *        +--------------+
+ *
+ * With up to KEYS keys that is softmax in two passes; beyond, the running maximum and
+ * sum of Milakov and Gimelshein 2018, sec. 3. Each row is summed in ascending order of j
+ * with the same block bounds whatever rows are asked for, so redoing a row gives the same
+ * bits. */
+#include "kernels.h"
+
+#include <math.h>
+
+enum {
+    ROWS = 48,   /* query rows in a task: a multiple of every tile's height */
+    KEYS = 1024, /* 48 x 1024 floats are 192 KiB */
+    LD = KEYS + 16 /* rows of the scratch do not all fall into one cache set */
+};
+
+size_t attn_kv_floats(struct attn_dims d)
+{
+    size_t d_head = (size_t)attn_d_head(d), heads = (size_t)d.n_head;
+    size_t keys = (size_t)attn_round_up(d.n_tok, ATTN_NR_MAX);
+    size_t width = (size_t)attn_round_up((int)d_head, ATTN_NR_MAX);
+    return heads * keys * (d_head + width);
+}
+
+static size_t kt_floats(const struct attn_kv *kv, const struct attn_kernels *k)
+{
+    return (size_t)attn_round_up(kv->room, k->nr) * kv->d_head;
+}
+
+static size_t v_floats(const struct attn_kv *kv, const struct attn_kernels *k)
+{
+    return (size_t)kv->room * attn_round_up(kv->d_head, k->vec);
+}
+
+struct attn_kv attn_kv_at(float *mem, struct attn_dims d)
+{
+    size_t kt = (size_t)attn_round_up(d.n_tok, ATTN_NR_MAX) * d.d_model;
+    return (struct attn_kv){mem, mem + kt, d.n_tok, attn_d_head(d), d.n_head};
+}
+
+struct job {
+    const struct attn_kernels *k;
+    const struct attn_fused *f;
+    int n_head; /* taken part in: all, or all but one */
+    int n_row_block, first_panel, n_panel;
+};
+
+static int head_at(const struct job *j, int index)
+{
+    int skip = j->f->skip;
+    return skip >= 0 && index >= skip ? index + 1 : index;
+}
+
+/* Task: one head's keys and values of one panel of nr tokens, rows from `first` on. */
+static void pack_task(const void *arg, int t)
+{
+    const struct job *j = arg;
+    const struct attn_fused *f = j->f;
+    const struct attn_kv *kv = f->kv;
+    int nr = j->k->nr, d = kv->d_head, w = kv->n_head * d;
+    int h = head_at(j, t / j->n_panel), panel = j->first_panel + t % j->n_panel;
+    int from = attn_max(panel * nr, f->first), to = attn_min((panel + 1) * nr, f->n);
+    float *kt = kv->kt + h * kt_floats(kv, j->k) + (size_t)panel * nr * d;
+    float *v = kv->v + h * v_floats(kv, j->k);
+    for (int i = from; i < to; i++) {
+        const float *row = f->qkv.data + (size_t)(i - f->first) * f->qkv.ld + h * d;
+        for (int a = 0; a < d; a++) kt[(size_t)a * nr + i - panel * nr] = row[w + a];
+        for (int a0 = 0; a0 < d; a0 += nr) {
+            int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
+            float *to_v = v + (size_t)kv->room * a0 + (size_t)i * width;
+            for (int a = 0; a < n; a++) to_v[a] = row[2 * w + a0 + a];
+            for (int a = n; a < width; a++) to_v[a] = 0.0f;
+        }
+    }
+}
+
+/* What a row knows of the keys seen so far. */
+struct row_state {
+    float max, sum, factor;
+};
+
+/* Turns row r of a block of scores into exps; sets the factor for what Z holds. */
+static void soften(const struct attn_kernels *k, struct row_state *st, float *s, int n,
+                   float scale)
+{
+    float max;
+    st->factor = 1.0f;
+    bool clean = k->row_max(&max, s, n);
+    if (!clean || max == -INFINITY) { /* NaN spreads by way of the sum */
+        for (int j = 0; j < n; j++) s[j] = 0.0f;
+        if (!clean) st->sum = NAN;
+        return;
+    }
+    if (max > st->max) {
+        st->factor = st->max == -INFINITY ? 0.0f : expf((st->max - max) * scale);
+        st->max = max;
+    }
+    st->sum = st->sum * st->factor + k->row_exp(s, s, n, scale, st->max * scale);
+}
+
+static void block_scores(const struct job *j, float *s, int h, int i0, int i1, int j0,
+                         int j1)
+{
+    const struct attn_fused *f = j->f;
+    const struct attn_kv *kv = f->kv;
+    int nr = j->k->nr, d = kv->d_head;
+    const float *q = f->qkv.data + (size_t)(i0 - f->first) * f->qkv.ld + h * d;
+    for (int p = j0; p < j1; p += nr)
+        j->k->gemm(&(struct attn_gemm){
+            .c = s + (p - j0),
+            .ldc = LD,
+            .a = q,
+            .lda = f->qkv.ld,
+            .b = kv->kt + h * kt_floats(kv, j->k) + (size_t)p * d,
+            .ldb = nr,
+            .m = i1 - i0,
+            .n = attn_min(nr, j1 - p),
+            .k = d,
+            .diag = ATTN_DENSE,
+        });
+}
+
+static void block_values(const struct job *j, const float *s, int h, int i0, int i1,
+                         int j0, int j1, const float *inv)
+{
+    const struct attn_fused *f = j->f;
+    const struct attn_kv *kv = f->kv;
+    int nr = j->k->nr, d = kv->d_head;
+    float *z = f->z.data + (size_t)(i0 - f->first) * f->z.ld + h * d;
+    for (int a0 = 0; a0 < d; a0 += nr) {
+        int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
+        j->k->gemm(&(struct attn_gemm){
+            .c = z + a0,
+            .ldc = f->z.ld,
+            .a = s,
+            .lda = LD,
+            .b = kv->v + h * v_floats(kv, j->k) + (size_t)kv->room * a0 +
+                 (size_t)j0 * width,
+            .ldb = width,
+            .m = i1 - i0,
+            .n = n,
+            .k = j1 - j0,
+            .diag = f->opts.causal ? i0 - j0 : ATTN_DENSE,
+            .add = j0 > 0,
+            .row_scale = inv,
+        });
+    }
+}
+
+/* Task: one head's rows i0..i1-1. The longest rows come first, so that no thread is
+ * left with a long task at the end. */
+static void rows_task(const void *arg, int t)
+{
+    const struct job *j = arg;
+    const struct attn_fused *f = j->f;
+    int d = f->kv->d_head, h = head_at(j, t / j->n_row_block);
+    int block = (f->n - 1) / ROWS - t % j->n_row_block;
+    int i0 = attn_max(block * ROWS, f->first), i1 = attn_min((block + 1) * ROWS, f->n);
+    int keys = f->opts.causal ? i1 : f->n;
+    float scale = attn_scale_factor(f->opts, d);
+    _Alignas(ATTN_ALIGN) float s[ROWS * LD];
+    struct row_state st[ROWS];
+    float inv[ROWS];
+    for (int r = 0; r < i1 - i0; r++) st[r] = (struct row_state){.max = -INFINITY};
+    for (int j0 = 0; j0 < keys; j0 += KEYS) {
+        int j1 = attn_min(j0 + KEYS, keys);
+        /* Rows of this task that lie wholly before the block see nothing of it. */
+        int r0 = f->opts.causal ? attn_max(0, j0 - i0) : 0;
+        block_scores(j, s, h, i0, i1, j0, j1);
+        for (int r = r0; r < i1 - i0; r++) {
+            int n = f->opts.causal ? attn_min(j1, i0 + r + 1) - j0 : j1 - j0;
+            soften(j->k, &st[r], s + (size_t)r * LD, n, scale);
+            if (st[r].factor != 1.0f && j0 > 0) {
+                float *z = f->z.data + (size_t)(i0 + r - f->first) * f->z.ld + h * d;
+                for (int a = 0; a < d; a++) z[a] *= st[r].factor;
+            }
+        }
+        bool last = j1 == keys;
+        for (int r = 0; last && r < i1 - i0; r++)
+            inv[r] = st[r].sum == 0.0f ? 1.0f : 1.0f / st[r].sum;
+        block_values(j, s, h, i0, i1, j0, j1, last ? inv : NULL);
+    }
+}
+
+void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f)
+{
+    int nr = c->k->nr;
+    struct job j = {.k = c->k, .f = f, .n_head = f->kv->n_head - (f->skip >= 0)};
+    j.first_panel = f->first / nr;
+    j.n_panel = (f->n + nr - 1) / nr - j.first_panel;
+    j.n_row_block = (f->n - 1) / ROWS - f->first / ROWS + 1;
+    attn_parallel(c, j.n_head * j.n_panel, true, pack_task, &j);
+    attn_parallel(c, j.n_head * j.n_row_block, false, rows_task, &j);
+}

@@ -1,0 +1,74 @@
+/* C = A * B for whole matrices: cuts them into (panel of columns, block of rows), packs
+ * what is not packed yet, and leaves the sums to the kernel. */
+#include "kernels.h"
+
+#include <string.h>
+
+enum { ROWS = 192 /* of C in one task: a multiple of every tile's height */ };
+
+void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transposed, int k0,
+                     int k, int n0, int n)
+{
+    for (int kk = 0; kk < k; kk++) {
+        float *to = panel + (size_t)kk * width;
+        if (transposed) {
+            const float *from = b.data + (size_t)n0 * b.ld + k0 + kk;
+            for (int j = 0; j < n; j++) to[j] = from[(size_t)j * b.ld];
+        } else {
+            memcpy(to, b.data + (size_t)(k0 + kk) * b.ld + n0, (size_t)n * sizeof *to);
+        }
+        for (int j = n; j < width; j++) to[j] = 0.0f;
+    }
+}
+
+struct product_job {
+    const struct attn_kernels *k;
+    const struct attn_product *p;
+    int n_row_block;
+};
+
+static void product_task(const void *arg, int t)
+{
+    const struct product_job *job = arg;
+    const struct attn_kernels *ks = job->k;
+    const struct attn_product *p = job->p;
+    _Alignas(ATTN_ALIGN) float panel[ATTN_K_BLOCK * ATTN_NR_MAX];
+    int n0 = t / job->n_row_block * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
+    int m0 = t % job->n_row_block * ROWS, m1 = attn_min(m0 + ROWS, p->c.rows);
+    int width = attn_round_up(n, ks->vec);
+    int step = p->panels ? p->a.cols : ATTN_K_BLOCK;
+    for (int k0 = 0; k0 < p->a.cols; k0 += step) {
+        int k = attn_min(step, p->a.cols - k0);
+        int r0 = p->causal ? attn_max(m0, k0) : m0; /* rows above see none of this block */
+        if (r0 >= m1) break;
+        bool last = k0 + k == p->a.cols;
+        if (!p->panels)
+            attn_pack_panel(panel, width, p->b, p->b_transposed, k0, k, n0, n);
+        struct attn_gemm g = {
+            .c = p->c.data + (size_t)r0 * p->c.ld + n0,
+            .ldc = p->c.ld,
+            .a = p->a.data + (size_t)r0 * p->a.ld + k0,
+            .lda = p->a.ld,
+            .b = p->panels ? p->panels + (size_t)p->a.cols * n0 : panel,
+            .ldb = width,
+            .m = m1 - r0,
+            .n = n,
+            .k = k,
+            .diag = p->causal ? r0 - k0 : ATTN_DENSE,
+            .add = k0 > 0,
+        };
+        if (last && p->bias) g.bias = p->bias + n0;
+        if (last && p->res.data) {
+            g.res = p->res.data + (size_t)r0 * p->res.ld + n0;
+            g.ldr = p->res.ld;
+        }
+        ks->gemm(&g);
+    }
+}
+
+void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)
+{
+    int n_panel = (p->c.cols + c->k->nr - 1) / c->k->nr;
+    struct product_job job = {c->k, p, (p->c.rows + ROWS - 1) / ROWS};
+    attn_parallel(c, n_panel * job.n_row_block, true, product_task, &job);
+}

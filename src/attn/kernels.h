@@ -1,0 +1,134 @@
+/* What one instruction set supplies, and the pool's and the GEMM driver's inside.
+ *
+ * kernels_ref.c says in plain loops what each member means; the others agree with it
+ * within rounding. Nothing here allocates, and no member reads or writes outside the
+ * elements its comment names. */
+#ifndef HEADLIGHT_ATTN_KERNELS_H
+#define HEADLIGHT_ATTN_KERNELS_H
+
+#include "attn.h"
+
+enum {
+    ATTN_ALIGN = 64,    /* bytes: a cache line, and the widest vector */
+    ATTN_NR_MAX = 64,   /* widest panel of any set, in floats */
+    ATTN_K_BLOCK = 384, /* terms packed at a time where B is not packed for good */
+    ATTN_DENSE = 1 << 30 /* attn_gemm.diag that forbids nothing */
+};
+
+/* C = act(A*B * row_scale + bias) + res, one panel wide. Terms are added in ascending
+ * order of the inner index, whatever the tile, so how C is cut into calls changes no
+ * bit. Row r takes the terms kk <= diag + r and touches no other, so that a forbidden
+ * NaN does not arrive. */
+struct attn_gemm {
+    float *c;       /* [m, n] */
+    const float *a; /* [m, k] */
+    const float *b; /* [k, n], rows readable up to n rounded up to the vector width */
+    int ldc, lda, ldb;
+    int m, n, k; /* n <= nr */
+    int diag;
+    bool add;               /* the sum starts from C, not from 0 */
+    bool gelu;              /* act: GPT-2's tanh form; else none */
+    const float *bias;      /* [n] or NULL */
+    const float *row_scale; /* [m] or NULL */
+    const float *res;       /* [m, n] or NULL, rows ldr apart; added last */
+    int ldr;
+};
+
+struct attn_kernels {
+    const char *name;
+    int vec; /* floats in a vector */
+    int nr;  /* panel width, a multiple of vec, at most ATTN_NR_MAX */
+    int mr;  /* rows of the register tile */
+    void (*gemm)(const struct attn_gemm *g);
+    /* Largest of s[0..n-1] in *max; false where one is NaN or +INFINITY. n >= 1. */
+    bool (*row_max)(float *max, const float *s, int n);
+    /* e[j] = exp(s[j]*scale - shift); returns their sum. s holds no NaN. e may be s. */
+    float (*row_exp)(float *e, const float *s, int n, float scale, float shift);
+    void (*row_div)(float *p, const float *e, int n, float sum); /* p[j] = e[j] / sum */
+    void (*exp)(float *y, const float *x, int n); /* any x; correct to 1 ulp or so */
+    /* Adds n elements to what *st holds. st->mean is the plain sum until the end. */
+    void (*stats)(struct attn_stats *st, const float *s, int n);
+};
+
+extern const struct attn_kernels attn_kernels_ref;
+extern const struct attn_kernels attn_kernels_avx2;
+extern const struct attn_kernels attn_kernels_avx512;
+extern const struct attn_kernels attn_kernels_neon;
+
+/* ---- pool.c ------------------------------------------------------------------------ */
+
+/* Runs fn(arg, t) for t in 0..n-1, each once, on the pool's threads and this one, and
+ * returns when all are done. Threads take the tasks in order: one at a time, or, where
+ * runs is true, in runs that shorten towards the end, so that neighbours share caches.
+ * After *cancel becomes nonzero the tasks left are not begun. */
+void attn_parallel(const struct attn_ctx *c, int n, bool runs,
+                   void (*fn)(const void *arg, int t), const void *arg);
+int attn_pool_size(const struct attn_pool *p); /* 1 for NULL */
+
+/* ---- gemm.c ------------------------------------------------------------------------ */
+
+/* C = A * B (+ bias) (+ res), any size. B is [a.cols, c.cols] in panels laid out by
+ * attn_pack, or, where panels is NULL, the view b, plain or transposed. Shapes have been
+ * checked. causal: row i takes the terms k <= i alone. */
+struct attn_product {
+    struct attn_mat c;
+    struct attn_cmat a, b;
+    const float *panels;
+    bool b_transposed;
+    bool causal;
+    const float *bias;
+    struct attn_cmat res; /* data = NULL: none */
+};
+void attn_multiply(const struct attn_ctx *c, const struct attn_product *p);
+
+/* Copies rows k0..k0+k-1 and columns n0..n0+n-1 of B to panel [k][width], zeros from
+ * column n on. Transposed: of B's transpose. */
+void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transposed, int k0,
+                     int k, int n0, int n);
+
+/* ---- fused.c ----------------------------------------------------------------------- */
+
+/* Keys and values of all heads, laid out for the kernels, for up to `room` tokens:
+ *   kt  n_head x panels of nr keys, each [d_head, nr]
+ *   v   n_head x panels of nr columns, each [room, width] */
+struct attn_kv {
+    float *kt, *v;
+    int room, d_head, n_head;
+};
+size_t attn_kv_floats(struct attn_dims d); /* enough for any kernel set */
+struct attn_kv attn_kv_at(float *mem, struct attn_dims d);
+
+/* Z of the rows first..n-1, all heads but skip (-1: none), from qkv and z that begin at
+ * row first. What kv holds of the rows before first is used and kept. */
+struct attn_fused {
+    struct attn_mat z;    /* [n - first, d_model] */
+    struct attn_cmat qkv; /* [n - first, 3*d_model] */
+    const struct attn_kv *kv;
+    struct attn_opts opts;
+    int first, n, skip;
+};
+void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f);
+
+/* ---- attn.c ------------------------------------------------------------------------ */
+
+bool attn_mat_is(struct attn_cmat m, int rows, int cols);
+struct attn_cmat attn_const(struct attn_mat m);
+/* Columns from..from+n-1. */
+struct attn_mat attn_columns(struct attn_mat m, int from, int n);
+struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n);
+float attn_scale_factor(struct attn_opts o, int d_head); /* 1 where scaling is off */
+
+static inline int attn_round_up(int n, int to)
+{
+    return (n + to - 1) / to * to;
+}
+static inline int attn_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+static inline int attn_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+#endif

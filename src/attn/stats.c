@@ -1,0 +1,111 @@
+/* What was found in the numbers: ranges and oddities of a matrix, one row of softmax
+ * taken apart, and what each stage costs. */
+#include "kernels.h"
+
+#include <math.h>
+
+static struct attn_stats stats(struct attn_cmat m, bool causal)
+{
+    const struct attn_kernels *k = attn_kernels_get(NULL);
+    if (!k) k = &attn_kernels_ref;
+    struct attn_stats st = {.min = INFINITY, .max = -INFINITY};
+    int64_t count = 0;
+    for (int i = 0; i < m.rows; i++) {
+        int n = causal ? attn_min(i + 1, m.cols) : m.cols;
+        k->stats(&st, m.data + (size_t)i * m.ld, n);
+        count += n;
+    }
+    count -= st.n_nan + st.n_pos_inf + st.n_neg_inf;
+    if (count == 0) {
+        st.min = st.max = 0.0f;
+        return st;
+    }
+    st.max_abs = fmaxf(fabsf(st.min), fabsf(st.max));
+    st.mean /= (double)count;
+    return st;
+}
+
+struct attn_stats attn_stats_of(struct attn_cmat m)
+{
+    return stats(m, false);
+}
+
+struct attn_stats attn_stats_causal(struct attn_cmat m)
+{
+    return stats(m, true);
+}
+
+struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s, int n)
+{
+    struct attn_row row = {.max = -INFINITY};
+    if (n < 1) return row;
+    bool clean = c->k->row_max(&row.max, s, n);
+    for (int j = 0; j < n; j++) row.n_visible += s[j] != -INFINITY;
+    if (!clean || row.n_visible == 0) {
+        for (int j = 0; e && j < n; j++) e[j] = s[j] == -INFINITY ? 0.0f : NAN;
+        if (!clean) row.max = row.sum = row.entropy = row.top = NAN;
+        return row;
+    }
+    /* Entropy in bits: log2(sum) - sum of e * (s - max) / (sum * ln 2). Without room for
+     * e the exps are taken 64 at a time, and top is that of the largest score. */
+    double sum = 0.0, weighted = 0.0;
+    float chunk[64];
+    for (int j0 = 0; j0 < n; j0 += 64) {
+        int m = attn_min(64, n - j0);
+        float *to = e ? e + j0 : chunk;
+        c->k->row_exp(to, s + j0, m, 1.0f, row.max);
+        for (int j = 0; j < m; j++) {
+            sum += (double)to[j];
+            if (to[j] > 0.0f) weighted += (double)to[j] * ((double)s[j0 + j] - (double)row.max);
+        }
+    }
+    while (s[row.top_at] != row.max) row.top_at++;
+    row.sum = (float)sum;
+    row.top = (float)(1.0 / sum);
+    row.entropy = (float)fmax(0.0, log2(sum) - weighted / (sum * log(2.0)));
+    return row;
+}
+
+struct attn_cost attn_cost_of(struct attn_dims d, enum attn_stage s)
+{
+    uint64_t n = (uint64_t)d.n_tok, w = (uint64_t)d.d_model, h = (uint64_t)d.n_head;
+    uint64_t square = n * n * h, seen = n * (n + 1) / 2 * h, f = sizeof(float);
+    uint64_t d_head = w / h;
+    switch (s) {
+    case ATTN_PROJECTIONS:
+        return (struct attn_cost){6 * n * w * w, 6 * n * w * w, 0,
+                                  (n * w + 3 * w * w + 3 * n * w) * f, 3 * n * w};
+    case ATTN_SCORES:
+        return (struct attn_cost){2 * square * d_head, 2 * seen * d_head, 0,
+                                  (2 * n * w + square) * f, square};
+    case ATTN_SCALE:
+        return (struct attn_cost){square, seen, 0, 2 * square * f, square};
+    case ATTN_MASK:
+        return (struct attn_cost){0, 0, 0, 2 * square * f, square};
+    case ATTN_SOFTMAX:
+        return (struct attn_cost){4 * square, 4 * seen, seen, 2 * square * f, square};
+    case ATTN_WEIGHTED_SUM:
+        return (struct attn_cost){2 * square * d_head, 2 * seen * d_head, 0,
+                                  (square + 2 * n * w) * f, n * w};
+    case ATTN_OUTPUT:
+        return (struct attn_cost){2 * n * w * w, 2 * n * w * w, 0,
+                                  (3 * n * w + w * w) * f, n * w};
+    case ATTN_STAGE_COUNT:
+        break;
+    }
+    return (struct attn_cost){0};
+}
+
+struct attn_cost attn_cost_block(struct attn_dims d)
+{
+    struct attn_cost sum = {0};
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
+        struct attn_cost one = attn_cost_of(d, (enum attn_stage)s);
+        sum.flops_dense += one.flops_dense;
+        sum.flops_causal += one.flops_causal;
+        sum.exps += one.exps;
+        sum.bytes += one.bytes;
+        sum.cells += one.cells;
+    }
+    return sum;
+}
