@@ -96,7 +96,7 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: help, focus, full screen, pin, zoom; never quits */
+    STEP_ESCAPE, /* closes one layer: help, focus, pin, zoom, full screen; never quits */
     STEP_QUIT
 };
 
