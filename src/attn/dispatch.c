@@ -5,6 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef ATTN_X86 /* set by CMake, which also chooses the files */
+/* These look at CPUID and at whether the system saves the registers. */
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+
 static bool always(void)
 {
     return true;
@@ -15,6 +30,10 @@ static const struct {
     bool (*runs)(void);
 } sets[] = {
     /* best first */
+#ifdef ATTN_X86
+    {&attn_kernels_avx512, has_avx512},
+    {&attn_kernels_avx2, has_avx2},
+#endif
     {&attn_kernels_ref, always},
 };
 

@@ -1,0 +1,272 @@
+/* The kernels in terms of vectors: included once by each kernels_<isa>.c, which has
+ * defined before
+ *
+ *   vf, vmask      a vector of W floats; one truth value a lane
+ *   vd             a vector of doubles, W lanes in VD of them
+ *   W, VD, NV      macros; register tile: 6 rows of NV vectors, NV 2 or 4
+ *   KERNELS, NAME  the set
+ *   v_load(p) v_load_n(p, n, fill) v_store(p, x) v_store_n(p, x, n)
+ *   v_set1(x) v_add v_sub v_mul v_div v_min v_max    min, max: the second where one is NaN
+ *   v_fma(a, b, c)                 a*b + c, rounded once
+ *   v_fnma(a, b, c)                c - a*b, rounded once
+ *   v_abs(x) v_sum(x) v_highest(x) v_lowest(x)       last three over lanes, in fixed order
+ *   v_pow2_mul(p, n)               p * 2^n, n integral, -150..128, rounded once
+ *   v_less(a, b) v_equal(a, b)     false where one is NaN
+ *   v_both(m, m) v_all(m)          and of lanes; whether all are true
+ *   v_select(m, a, b)              a where true, else b
+ *   vd_add_floats(acc, x)          acc[VD] += x;  vd_sum(acc)
+ *
+ * Nothing here depends on the instruction set otherwise. */
+#ifndef W
+#error "include this from a kernels_<isa>.c"
+#endif
+
+#include "kernels.h"
+
+#include <math.h>
+
+enum { MR = 6 };
+
+/* ---- GEMM -------------------------------------------------------------------------- */
+
+/* Rows r0..r0+mr-1 of C. mr and nv are constants wherever this is inlined, so that acc
+ * lives in registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
+INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
+{
+    vf acc[MR][NV];
+    const float *a = g->a + (size_t)r0 * g->lda;
+    float *c = g->c + (size_t)r0 * g->ldc;
+    const int tail = g->n - (nv - 1) * W;
+#pragma GCC unroll 8
+    for (int r = 0; r < mr; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < nv; v++)
+            acc[r][v] = g->add ? v_load_n(c + (size_t)r * g->ldc + v * W,
+                                          v < nv - 1 ? W : tail, 0.0f)
+                               : v_set1(0.0f);
+
+    /* Terms every row takes, then the up to mr-1 that only the lower rows may see. */
+    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb;
+    const int common = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
+    const float *b = g->b;
+    for (int kk = 0; kk < common; kk++, b += ldb) {
+        vf bv[NV];
+#pragma GCC unroll 4
+        for (int v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
+#pragma GCC unroll 8
+        for (int r = 0; r < mr; r++) {
+            vf ar = v_set1(a[r * lda + kk]);
+#pragma GCC unroll 4
+            for (int v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+        }
+    }
+    const int end = attn_min(g->k, g->diag + r0 + mr);
+    for (int kk = common; kk < end; kk++, b += ldb) {
+#pragma GCC unroll 8
+        for (int r = 0; r < mr; r++) {
+            if (kk > g->diag + r0 + r) continue;
+            vf ar = v_set1(a[r * lda + kk]);
+#pragma GCC unroll 4
+            for (int v = 0; v < nv; v++)
+                acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+        }
+    }
+
+#pragma GCC unroll 8
+    for (int r = 0; r < mr; r++) {
+        vf scale = v_set1(g->row_scale ? g->row_scale[r0 + r] : 1.0f);
+#pragma GCC unroll 4
+        for (int v = 0; v < nv; v++) {
+            const int n = v < nv - 1 ? W : tail;
+            vf x = acc[r][v];
+            if (g->row_scale) x = v_mul(x, scale);
+            if (g->bias) x = v_add(x, v_load_n(g->bias + v * W, n, 0.0f));
+            if (g->res)
+                x = v_add(x, v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, n, 0.0f));
+            v_store_n(c + (size_t)r * g->ldc + v * W, x, n);
+        }
+    }
+}
+
+typedef void tile_fn(const struct attn_gemm *g, int r0);
+
+#define TILE(mr, nv)                                                                     \
+    static void tile_##mr##_##nv(const struct attn_gemm *g, int r0)                      \
+    {                                                                                    \
+        tile(g, r0, mr, nv);                                                             \
+    }
+#if NV == 4
+#define TILES(mr) TILE(mr, 1) TILE(mr, 2) TILE(mr, 3) TILE(mr, 4)
+#define ROW(mr)   {tile_##mr##_1, tile_##mr##_2, tile_##mr##_3, tile_##mr##_4}
+#else
+#define TILES(mr) TILE(mr, 1) TILE(mr, 2)
+#define ROW(mr)   {tile_##mr##_1, tile_##mr##_2}
+#endif
+TILES(1) TILES(2) TILES(3) TILES(4) TILES(5) TILES(6)
+static tile_fn *const tiles[MR][NV] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6)};
+#undef TILE
+#undef TILES
+#undef ROW
+
+static void gelu_row(float *c, int n);
+
+static void simd_gemm(const struct attn_gemm *g)
+{
+    const int nv = (g->n + W - 1) / W;
+    for (int r0 = 0; r0 < g->m; r0 += MR) {
+        const int mr = attn_min(MR, g->m - r0);
+        tiles[mr - 1][nv - 1](g, r0);
+        for (int r = r0; g->gelu && r < r0 + mr; r++)
+            gelu_row(g->c + (size_t)r * g->ldc, g->n);
+    }
+}
+
+/* ---- exp --------------------------------------------------------------------------- */
+
+/* e^x for x <= 89. x = n ln2 + r, |r| <= ln2/2, and e^r = 1 + r + r^2 q(r), q of degree 4
+ * with the least largest relative error (3e-9). Below -104 the result rounds to 0, which
+ * is what -INFINITY is moved to, since inf - inf would be NaN. NaN stays. */
+INLINE vf exp_below_89(vf x)
+{
+    x = v_max(v_set1(-104.0f), x);
+    const vf round = v_set1(0x1.8p23f); /* adding it leaves no fraction bits */
+    vf n = v_sub(v_fma(x, v_set1(1.44269504f), round), round);
+    vf r = v_fnma(n, v_set1(6.931471825e-1f), x); /* ln 2, high */
+    r = v_fnma(n, v_set1(-1.904654212e-9f), r);   /* and low part */
+    vf q = v_set1(1.381453942e-3f);
+    q = v_fma(q, r, v_set1(8.368745446e-3f));
+    q = v_fma(q, r, v_set1(4.166838899e-2f));
+    q = v_fma(q, r, v_set1(1.666652113e-1f));
+    q = v_fma(q, r, v_set1(4.999999404e-1f));
+    q = v_fma(q, v_mul(r, r), r);
+    return v_pow2_mul(v_add(q, v_set1(1.0f)), n);
+}
+
+/* e^89 is beyond float32 and becomes INFINITY in the scaling. */
+INLINE vf exp_any(vf x)
+{
+    return exp_below_89(v_min(v_set1(89.0f), x));
+}
+
+static void simd_exp(float *y, const float *x, int n)
+{
+    for (int j = 0; j < n; j += W) {
+        int m = attn_min(W, n - j);
+        v_store_n(y + j, exp_any(v_load_n(x + j, m, 0.0f)), m);
+    }
+}
+
+/* x / (1 + e^(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3): 0.5 x (1 + tanh u) rewritten, so
+ * that it needs no tanh. Hendrycks and Gimpel 2016. */
+static void gelu_row(float *c, int n)
+{
+    for (int j = 0; j < n; j += W) {
+        int m = attn_min(W, n - j);
+        vf x = v_load_n(c + j, m, 0.0f);
+        vf u = v_mul(x, v_fma(v_mul(x, x), v_set1(-0.0713548163f), v_set1(-1.5957691216f)));
+        v_store_n(c + j, v_div(x, v_add(v_set1(1.0f), exp_any(u))), m);
+    }
+}
+
+/* ---- softmax ----------------------------------------------------------------------- */
+
+static bool simd_row_max(float *max, const float *s, int n)
+{
+    const vf inf = v_set1(INFINITY);
+    vf top[2] = {v_set1(-INFINITY), v_set1(-INFINITY)};
+    vmask clean = v_equal(inf, inf); /* NaN is not less than INFINITY either */
+    int j = 0;
+    for (; j + 2 * W <= n; j += 2 * W) {
+        vf a = v_load(s + j), b = v_load(s + j + W);
+        top[0] = v_max(a, top[0]);
+        top[1] = v_max(b, top[1]);
+        clean = v_both(clean, v_both(v_less(a, inf), v_less(b, inf)));
+    }
+    for (; j < n; j += W) {
+        vf a = v_load_n(s + j, attn_min(W, n - j), -INFINITY);
+        top[0] = v_max(a, top[0]);
+        clean = v_both(clean, v_less(a, inf));
+    }
+    *max = v_highest(v_max(top[0], top[1]));
+    return v_all(clean);
+}
+
+static float simd_row_exp(float *e, const float *s, int n, float scale, float shift)
+{
+    const vf k = v_set1(scale), c = v_set1(-shift);
+    vf sum[2] = {v_set1(0.0f), v_set1(0.0f)};
+    int j = 0;
+    for (; j + 2 * W <= n; j += 2 * W) {
+        vf a = exp_below_89(v_fma(v_load(s + j), k, c));
+        vf b = exp_below_89(v_fma(v_load(s + j + W), k, c));
+        v_store(e + j, a);
+        v_store(e + j + W, b);
+        sum[0] = v_add(sum[0], a);
+        sum[1] = v_add(sum[1], b);
+    }
+    for (; j < n; j += W) {
+        int m = attn_min(W, n - j);
+        vf a = exp_below_89(v_fma(v_load_n(s + j, m, -INFINITY), k, c));
+        v_store_n(e + j, a, m);
+        sum[0] = v_add(sum[0], a);
+    }
+    return v_sum(v_add(sum[0], sum[1]));
+}
+
+static void simd_row_div(float *p, const float *e, int n, float sum)
+{
+    const vf by = v_set1(sum);
+    int j = 0;
+    for (; j + W <= n; j += W) v_store(p + j, v_div(v_load(e + j), by));
+    if (j < n) v_store_n(p + j, v_div(v_load_n(e + j, n - j, 0.0f), by), n - j);
+}
+
+/* ---- statistics -------------------------------------------------------------------- */
+
+static void simd_stats(struct attn_stats *st, const float *s, int n)
+{
+    const vf inf = v_set1(INFINITY);
+    vf low = inf, high = v_set1(-INFINITY);
+    vd sum[VD] = {0};
+    int64_t finite = 0, pos = 0, neg = 0;
+    for (int j = 0; j < n; j += W) {
+        int m = attn_min(W, n - j);
+        vf x = j + W <= n ? v_load(s + j) : v_load_n(s + j, m, s[j]);
+        vmask ok = v_less(v_abs(x), inf);
+        if (m == W && v_all(ok)) {
+            finite += W;
+        } else { /* an odd element or a short end: lanes past m repeat s[j] */
+            float lane[W];
+            v_store(lane, x);
+            for (int i = 0; i < m; i++) {
+                finite += fabsf(lane[i]) < INFINITY;
+                pos += lane[i] == INFINITY;
+                neg += lane[i] == -INFINITY;
+            }
+            x = v_load_n(lane, m, NAN);
+            ok = v_less(v_abs(x), inf);
+        }
+        low = v_min(v_select(ok, x, inf), low);
+        high = v_max(v_select(ok, x, v_set1(-INFINITY)), high);
+        vd_add_floats(sum, v_select(ok, x, v_set1(0.0f)));
+    }
+    st->min = fminf(st->min, v_lowest(low));
+    st->max = fmaxf(st->max, v_highest(high));
+    st->mean += vd_sum(sum);
+    st->n_pos_inf += pos;
+    st->n_neg_inf += neg;
+    st->n_nan += n - finite - pos - neg;
+}
+
+const struct attn_kernels KERNELS = {
+    .name = NAME,
+    .vec = W,
+    .nr = NV * W,
+    .mr = MR,
+    .gemm = simd_gemm,
+    .row_max = simd_row_max,
+    .row_exp = simd_row_exp,
+    .row_div = simd_row_div,
+    .exp = simd_exp,
+    .stats = simd_stats,
+};
