@@ -20,3 +20,13 @@ function(layer_test name)
 endfunction()
 
 layer_test(base)
+
+# The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
+set(ATTN_TESTING tests/attn_case.c tests/oracle.c tests/npy.c)
+layer_test(attn SOURCES tests/test_attn_stages.c tests/test_attn_softmax.c tests/test_attn_run.c
+    tests/test_attn_block.c tests/test_attn_refusals.c ${ATTN_TESTING})
+add_executable(test_attn_weights tests/test_attn_weights.c tests/attn_case.c tests/npy.c)
+target_link_libraries(test_attn_weights PRIVATE attn PkgConfig::CMOCKA m sanitize warnings)
+target_compile_definitions(test_attn_weights PRIVATE DATA_DIR="${CMAKE_SOURCE_DIR}/../shared/data")
+add_test(NAME attn_weights COMMAND test_attn_weights)
+set_tests_properties(attn_weights PROPERTIES LABELS weights SKIP_RETURN_CODE 77)
