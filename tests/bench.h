@@ -1,0 +1,56 @@
+/* headlight-bench: a table of cases and what they share. A new file of cases adds its
+ * table to bench_main.c's list. */
+#ifndef HEADLIGHT_BENCH_H
+#define HEADLIGHT_BENCH_H
+
+#include "attn.h"
+
+#include <stdbool.h>
+
+enum { BENCH_ROUNDS_MAX = 501, BENCH_RUNS_MAX = 16 };
+
+/* What the command line asks for; 0 or NULL: the case's own choice. */
+struct bench_opts {
+    int n, threads, rounds;
+    const char *kernels;
+    bool peers;
+};
+
+struct bench_case {
+    const char *name, *help;      /* NULL name: the end of a table */
+    bool (*run)(const struct bench_opts *o); /* false: it could not be measured */
+};
+
+extern const struct bench_case bench_attn_cases[];
+
+double bench_now(void); /* seconds, monotonic */
+
+/* One thing to be timed. Contestants of one comparison take turns, round by round, so
+ * that whatever else the machine does falls on all of them. */
+struct bench_run {
+    const char *name;
+    void (*run)(void *arg);
+    void *arg;
+    double flops; /* of one run; 0: not counted in FLOPs */
+    bool is_peak; /* the yardstick for "percent of peak" */
+    /* Results, seconds. */
+    double median, best;
+    double sample[BENCH_ROUNDS_MAX];
+};
+/* Each round every run is first warmed by one untimed call, then timed over as many calls
+ * as fill min_seconds. */
+void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_seconds);
+
+/* One line a run: name, N, threads, median ms, best ms, GFLOP/s, percent of the peak. With
+ * ratio_to >= 0 also the median over rounds of its time divided by that run's. */
+void bench_print(const struct bench_run *runs, int n_run, int n, int threads, int ratio_to);
+
+/* Memory that lives until the program ends, aligned to 64 bytes and touched. */
+void *bench_alloc(size_t bytes);
+/* A matrix of random numbers with that standard deviation, the same every time. */
+struct attn_cmat bench_random(int rows, int cols, double sd);
+
+/* Multiplies and adds in registers, as many as `flops` says at least; returns how many. */
+double bench_fma_loop(const char *kernels, double flops);
+
+#endif
