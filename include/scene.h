@@ -286,6 +286,8 @@ struct scene_stage_text {
     const char *title, *formula, *caption;
 };
 struct scene_stage_text scene_stage_text_of(enum attn_stage stage);
+/* Terms of a dot product of k terms that are added when its beat has come to `part`. */
+int scene_terms(float part, int k);
 const char *scene_tensor_name(enum attn_tensor t); /* "W_Q", "S", ... */
 struct attn_cmat scene_tensor_view(const struct scene_source *src, enum attn_tensor t);
 

@@ -1,0 +1,161 @@
+/* Tokens along a matrix: chips where cells are large, ticks where they are small. */
+#include "grid.h"
+
+#include <math.h>
+
+static const float chip_least = 15; /* points of a row that still hold a chip */
+static const float chip_height = 23, chip_distance = 10, chip_pad = 9;
+static const float tick_size = 11, tick_apart_x = 44, tick_apart_y = 26;
+static const float index_share = 0.8f; /* of the text's size */
+
+static float index_width(const struct scene *sc, int token, float size)
+{
+    int digits = token + 1 >= 1000 ? 4 : token + 1 >= 100 ? 3 : token + 1 >= 10 ? 2 : 1;
+    return (float)digits * font_advance(sc->font, FONT_MONO, '0') * size * index_share;
+}
+
+float scene_chip_width(const struct scene *sc, const struct scene_source *src, int token,
+                       float size)
+{
+    float w = 2 * chip_pad + index_width(sc, token, size);
+    if (!src->tokens || !src->tokens[token]) return w;
+    /* one visible character for each of the text: spaces are shown as dots */
+    return w + 5 + font_width(sc->font, FONT_MONO_BOLD, size, src->tokens[token], -1);
+}
+
+void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_source *src,
+                int token, float size, bool on)
+{
+    const struct scene_theme *t = scene_theme_get(sc->theme);
+    struct scene_rgba hue = scene_token_hue(token);
+    struct scene_rgba fill = scene_mix(t->panel, hue, on ? 0.18f : 0.10f);
+    struct scene_rgba ink = scene_mix(t->ink, hue, on ? 0.80f : 0.55f);
+    (void)scene_rect(sc, box, box.h / 2, fill);
+    const char *text = scene_token_text(sc, src, token);
+    const char *index = scene_print(sc, "%d", token + 1);
+    float base = box.y + box.h / 2 + sc->font->cap[FONT_MONO] * size / 2;
+    if (!*text) {
+        (void)scene_text(sc, box.x + box.w / 2, base, ALIGN_CENTER, FONT_MONO_BOLD, size,
+                         ink, index);
+        return;
+    }
+    float small = size * index_share;
+    float wi = font_width(sc->font, FONT_MONO, small, index, -1);
+    float room = box.w - wi - 5 - 8;
+    text = scene_fit_text(sc, FONT_MONO_BOLD, size, room, text);
+    float wt = font_width(sc->font, FONT_MONO_BOLD, size, text, -1);
+    float x = box.x + fmaxf(4, (box.w - wi - 5 - wt) / 2);
+    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, small, scene_fade(ink, 0.75f),
+                     index);
+    (void)scene_text(sc, x + wi + 5, base, ALIGN_LEFT, FONT_MONO_BOLD, size, ink, text);
+}
+
+/* 1, 5, 10 ... or 1, 256, 512 ...: powers of two from 64 on, as contexts are. */
+static int tick_step(float pitch, float apart)
+{
+    static const int steps[] = {1, 2, 5, 10, 16, 32, 64, 128, 256, 512};
+    for (int k = 0; k < (int)(sizeof steps / sizeof steps[0]); k++)
+        if (pitch * (float)steps[k] >= apart) return steps[k];
+    return 1024;
+}
+
+/* Ticks at 1, step, 2 step, ... and n; one too near to n is left out. */
+static int tick_at(int k, int step, int n, float pitch, float apart)
+{
+    int at = k == 0 ? 1 : k * step;
+    if (k > 0 && at == 1) return 0;
+    if (at > n) return k > 0 && (k - 1) * step < n ? n : -1;
+    if (at != n && (float)(n - at) * pitch < apart) return k == 0 ? 1 : n;
+    return at;
+}
+
+static void row_ticks(const struct brush *b, const struct grid *g, float alpha)
+{
+    struct scene *sc = b->sc;
+    int step = tick_step(g->cell_h, tick_apart_y), last = 0;
+    float right = fmaxf(g->x - 8, b->canvas.x + 34);
+    for (int k = 0; last < g->rows; k++) {
+        int at = tick_at(k, step, g->rows, g->cell_h, tick_apart_y * 0.7f);
+        if (at < 0) break;
+        if (at == 0 || at <= last) continue;
+        last = at;
+        float y = g->y + ((float)at - 0.5f) * g->cell_h + 4;
+        if (y < b->canvas.y + 8 || y > b->canvas.y + b->canvas.h - 2) continue;
+        (void)scene_text(sc, right, y, ALIGN_RIGHT, FONT_MONO, tick_size,
+                         scene_fade(b->theme->ink_faint, alpha),
+                         scene_print(sc, "%d", at));
+    }
+}
+
+static struct scene_rect row_chip_box(const struct brush *b, const struct grid *g,
+                                      int row)
+{
+    float h = fminf(chip_height, g->cell_h - 3);
+    float w = b->canvas.w < 640 ? 48 : 62;
+    float x = fmaxf(g->x - chip_distance - w, b->canvas.x + 2);
+    return (struct scene_rect){x, g->y + ((float)row + 0.5f) * g->cell_h - h / 2, w, h};
+}
+
+static float chip_size(float h)
+{
+    return fminf(12.5f, h * 0.62f);
+}
+
+static int first_visible(float from, float start, float pitch, int n)
+{
+    int i = (int)floorf((from - start) / pitch);
+    return i < 0 ? 0 : i > n ? n : i;
+}
+
+void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alpha)
+{
+    if (alpha < 0.5f) return;
+    struct grid g = grid_on_screen(b, *fitted);
+    if (g.cell_h < chip_least) {
+        row_ticks(b, &g, alpha);
+        return;
+    }
+    int i0 = first_visible(b->canvas.y, g.y, g.cell_h, g.rows);
+    int i1 = first_visible(b->canvas.y + b->canvas.h, g.y, g.cell_h, g.rows - 1) + 1;
+    for (int i = i0; i < i1; i++) {
+        struct scene_rect box = row_chip_box(b, &g, i);
+        scene_chip(b->sc, box, b->src, i, chip_size(box.h), true);
+        struct scene_item *it =
+            scene_rect(b->sc, box, box.h / 2, scene_fade(b->theme->paper, 0));
+        it->hit.kind = HIT_ACTION;
+        it->hit.action = (struct step_action){.verb = STEP_ROW, .i = i};
+        it->hit.tip = scene_print(b->sc, "Select row %d  (\u2191 \u2193)", i + 1);
+    }
+}
+
+void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alpha)
+{
+    if (alpha < 0.5f) return;
+    struct scene *sc = b->sc;
+    struct grid g = grid_on_screen(b, *fitted);
+    float y = fmaxf(g.y - 8, b->canvas.y + 12);
+    bool chips = g.cell_w >= 30;
+    int step = chips ? 1 : tick_step(g.cell_w, tick_apart_x), last = 0;
+    int j0 = first_visible(b->canvas.x, g.x, g.cell_w, g.cols);
+    int j1 = first_visible(b->canvas.x + b->canvas.w, g.x, g.cell_w, g.cols - 1) + 1;
+    if (chips) {
+        for (int j = j0; j < j1; j++) {
+            float w = fminf(g.cell_w - 4, 62), h = fminf(chip_height, 21);
+            struct scene_rect box = {g.x + ((float)j + 0.5f) * g.cell_w - w / 2,
+                                     y - h + 3, w, h};
+            scene_chip(sc, box, b->src, j, fminf(12.5f, w * 0.24f), true);
+        }
+        return;
+    }
+    for (int k = 0; last < g.cols; k++) {
+        int at = tick_at(k, step, g.cols, g.cell_w, tick_apart_x * 0.7f);
+        if (at < 0) break;
+        if (at == 0 || at <= last) continue;
+        last = at;
+        float x = g.x + ((float)at - 0.5f) * g.cell_w;
+        if (x < b->canvas.x || x > b->canvas.x + b->canvas.w) continue;
+        (void)scene_text(sc, x, y, ALIGN_CENTER, FONT_MONO, tick_size,
+                         scene_fade(b->theme->ink_faint, alpha),
+                         scene_print(sc, "%d", at));
+    }
+}

@@ -1,0 +1,262 @@
+/* What a stage says: formula, shapes, caption and cost, for the numbers in view. */
+#include "stages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct attn_dims gpt2_full = {1024, 768, 12};
+
+/* 1920 -> "1,920", 3623878656 -> "3.62 G"; unit follows: "3.62 GFLOPs", "1.6 M cells". */
+static const char *amount(struct scene *sc, uint64_t n, const char *unit)
+{
+    const char *space = unit[0] == 'F' ? "" : " ";
+    if (n >= 1000000000)
+        return scene_print(sc, "%.2f G%s%s", (double)n / 1e9, space, unit);
+    if (n >= 1000000) return scene_print(sc, "%.1f M%s%s", (double)n / 1e6, space, unit);
+    if (n >= 1000)
+        return scene_print(sc, "%u,%03u %s", (unsigned)(n / 1000), (unsigned)(n % 1000),
+                           unit);
+    return scene_print(sc, "%u %s", (unsigned)n, unit);
+}
+
+static const char *shape(struct scene *sc, int rows, int cols)
+{
+    return scene_print(sc, "[%d\u00D7%d]", rows, cols);
+}
+
+/* "·sat", or "token 17" where the input is random. */
+static const char *token(struct scene *sc, const struct scene_source *src, int i)
+{
+    const char *text = scene_token_text(sc, src, i);
+    if (!*text) return scene_print(sc, "token %d", i + 1);
+    return scene_print(sc, "\u201C%s\u201D", text);
+}
+
+struct moment {
+    struct scene *sc;
+    const struct step_state *s;
+    const struct scene_source *src;
+    struct attn_dims d;
+    int d_head, row, col; /* counted from 0; col = -1: no cell in view */
+    bool toy;
+};
+
+static const char *formula_of(const struct moment *m)
+{
+    const struct attn_opts *o = &m->s->opts;
+    struct scene *sc = m->sc;
+    switch (m->s->stage) {
+    case ATTN_SCALE:
+        return o->scale ? scene_print(sc, "S \u00F7 \u221Ad_head = S \u00F7 %.4g",
+                                      sqrt((double)m->d_head))
+                        : "S, not divided by \u221Ad_head";
+    case ATTN_MASK:
+        return o->causal ? scene_stages[ATTN_MASK].text.formula : "no mask: S stays";
+    case ATTN_SOFTMAX:
+        return scene_print(sc, "A = softmax(S%s%s)",
+                           o->scale ? " \u00F7 \u221Ad_head" : "",
+                           o->causal ? " + mask" : "");
+    case ATTN_OUTPUT: {
+        const char *heads = m->d.n_head == 1   ? "O\u2081"
+                            : m->d.n_head == 2 ? "[O\u2081 | O\u2082]"
+                                               : "[O\u2081 | \u2026 | O_H]";
+        return scene_print(sc, "Y = %s \u00B7 W_O%s%s", heads,
+                           m->src->trace && m->src->trace->w.b_o ? " + b" : "",
+                           o->residual ? " + h" : "");
+    }
+    case ATTN_PROJECTIONS:
+        if (m->src->trace && m->src->trace->w.b_qkv)
+            return scene_print(sc, "%s  (+ b)",
+                               scene_stages[ATTN_PROJECTIONS].text.formula);
+        return scene_stages[ATTN_PROJECTIONS].text.formula;
+    default:
+        return scene_stages[m->s->stage].text.formula;
+    }
+}
+
+static const char *shapes_of(const struct moment *m)
+{
+    struct scene *sc = m->sc;
+    int n = m->d.n_tok, d = m->d.d_model, dh = m->d_head;
+    switch (m->s->stage) {
+    case ATTN_PROJECTIONS:
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s, 3 times", shape(sc, n, d),
+                           shape(sc, d, dh), shape(sc, n, dh));
+    case ATTN_SCORES:
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, n, dh),
+                           shape(sc, dh, n), shape(sc, n, n));
+    case ATTN_SOFTMAX:
+        return scene_print(sc, "row by row \u2192 %s", shape(sc, n, n));
+    case ATTN_WEIGHTED_SUM:
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, n, n),
+                           shape(sc, n, dh), shape(sc, n, dh));
+    case ATTN_OUTPUT:
+        return scene_print(
+            sc, "%s \u00B7 %s%s \u2192 %s", shape(sc, n, d), shape(sc, d, d),
+            m->s->opts.residual ? scene_print(sc, " + %s", shape(sc, n, d)) : "",
+            shape(sc, n, d));
+    default:
+        return shape(sc, n, n);
+    }
+}
+
+/* ---- captions ------------------------------------------------------------------------ */
+
+static const char *say_projections(const struct moment *m)
+{
+    return scene_print(
+        m->sc,
+        "One matrix multiply gives each token three vectors: a query (what it looks "
+        "for), "
+        "a key (what it offers) and a value (what it hands over when picked). %s",
+        m->toy
+            ? "GPT-2 gets all three from one W_qkv and adds a bias; the toy has none."
+            : "All three come from one W_qkv, 768 by 2,304, with a bias; head by head a "
+              "slice of 64 columns is shown.");
+}
+
+static const char *say_scores(const struct moment *m)
+{
+    const char *who =
+        "Each cell is one dot product: how much the row\u2019s token wants what "
+        "the column\u2019s token offers.";
+    if (m->col >= 0)
+        who =
+            scene_print(m->sc,
+                        "Row %d, column %d is how much %s wants what %s offers: one dot "
+                        "product over this head\u2019s %d numbers.",
+                        m->row + 1, m->col + 1, token(m->sc, m->src, m->row),
+                        token(m->sc, m->src, m->col), m->d_head);
+    return scene_print(
+        m->sc,
+        "Every query meets every key. %s The grid is N \u00D7 N: twice the "
+        "context, four times the work.",
+        who);
+}
+
+static const char *say_scale(const struct moment *m)
+{
+    if (!m->s->opts.scale)
+        return "The division is switched off: scores go on as they are. The longer the "
+               "vectors, "
+               "the wider their dot products spread, and the nearer softmax comes to "
+               "picking a "
+               "single token.";
+    return scene_print(
+        m->sc,
+        "A dot product of %d terms spreads about \u221A%d times as wide as one "
+        "term. Dividing by \u221Ad_head = %.4g takes that back; without it "
+        "softmax would start out nearly one-hot and hardly learn.",
+        m->d_head, m->d_head, sqrt((double)m->d_head));
+}
+
+static const char *say_mask(const struct moment *m)
+{
+    if (!m->s->opts.causal)
+        return "The mask is switched off: every token sees every other, later ones too. "
+               "A model "
+               "trained like this could copy its answer from the next column.";
+    return scene_print(
+        m->sc,
+        "Position i is there to predict token i + 1, so it must not see beyond "
+        "i: every score right of the diagonal becomes \u2212\u221E. %s sees "
+        "%d of %d tokens.",
+        token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
+}
+
+static const char *say_softmax(const struct moment *m)
+{
+    return scene_print(
+        m->sc,
+        "Each row becomes a distribution: subtract its largest score, so that "
+        "exp cannot overflow, exponentiate, divide by the sum. exp(\u2212\u221E) "
+        "is 0. %s",
+        m->toy ? "The toy\u2019s weights are random: its pattern means nothing, a "
+                 "loaded model\u2019s does."
+               : "These weights are random: the pattern means nothing, a loaded "
+                 "model\u2019s does.");
+}
+
+static const char *say_weighted_sum(const struct moment *m)
+{
+    return scene_print(
+        m->sc,
+        "Row %d of O is the rows of V mixed in the proportions of row %d of A, "
+        "and so is its colour. %s",
+        m->row + 1, m->row + 1,
+        m->s->opts.causal
+            ? scene_print(m->sc, "%s blends %d value%s; nothing later takes part.",
+                          token(m->sc, m->src, m->row), m->row + 1, m->row ? "s" : "")
+            : "With the mask off, later tokens take part too.");
+}
+
+static const char *say_output(const struct moment *m)
+{
+    return scene_print(
+        m->sc,
+        "The heads\u2019 outputs stand side by side and W_O mixes them. %s "
+        "Several narrow heads follow different relations for the price of "
+        "one wide one.",
+        m->s->opts.residual
+            ? "The result is added to h, the residual stream that ln_1 read."
+            : "The residual is switched off: h, the stream that ln_1 read, is "
+              "lost.");
+}
+
+/* ---- costs ------------------------------------------------------------------------------ */
+
+/* The figures of one size: what counts differs by stage. */
+static const char *figures(const struct moment *m, struct attn_dims d)
+{
+    struct attn_cost c = attn_cost_of(d, m->s->stage);
+    struct scene *sc = m->sc;
+    uint64_t future =
+        (uint64_t)d.n_head * (uint64_t)d.n_tok * (uint64_t)(d.n_tok - 1) / 2;
+    switch (m->s->stage) {
+    case ATTN_SCORES:
+    case ATTN_WEIGHTED_SUM:
+        return scene_print(sc, "%s (%s causal)", amount(sc, c.flops_dense, "FLOPs"),
+                           amount(sc, c.flops_causal, "FLOPs"));
+    case ATTN_MASK:
+        return scene_print(sc, "no arithmetic, %s hidden", amount(sc, future, "cells"));
+    case ATTN_SOFTMAX:
+        return scene_print(sc, "%s, %s", amount(sc, c.exps, "exps"),
+                           amount(sc, c.flops_dense, "FLOPs"));
+    default:
+        return amount(sc, c.flops_dense, "FLOPs");
+    }
+}
+
+static const char *cost_of(const struct moment *m)
+{
+    const char *here = figures(m, m->d), *full = figures(m, gpt2_full);
+    if (m->toy)
+        return scene_print(m->sc, "toy, %d heads: %s   GPT-2 at N = 1,024: %s",
+                           m->d.n_head, here, full);
+    return scene_print(m->sc, "N = %d, %d heads: %s   N = 1,024: %s", m->d.n_tok,
+                       m->d.n_head, here, full);
+}
+
+struct stage_words scene_words(struct scene *sc, const struct step_state *s,
+                               const struct scene_source *src, struct step_ref focus)
+{
+    static const char *(*const say[ATTN_STAGE_COUNT])(const struct moment *) = {
+        say_projections, say_scores,       say_scale, say_mask,
+        say_softmax,     say_weighted_sum, say_output};
+    const struct step_place *p = step_place_of(s);
+    struct moment m = {.sc = sc,
+                       .s = s,
+                       .src = src,
+                       .d = p->dims,
+                       .row = p->row,
+                       .col = -1,
+                       .d_head = p->dims.d_model / p->dims.n_head,
+                       .toy = s->scale == STEP_TOY};
+    if (focus.tensor != ATTN_TENSOR_COUNT) {
+        m.row = focus.row;
+        m.col = focus.col;
+    }
+    return (struct stage_words){formula_of(&m), shapes_of(&m), say[s->stage](&m),
+                                cost_of(&m)};
+}
