@@ -1,0 +1,272 @@
+/* The program: events to actions, the state to a scene, the scene to the screen. */
+#include "app.h"
+
+#include "cli.h"
+#include "paper.h"
+
+#include <SDL.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- start and end -------------------------------------------------------------------- */
+
+static bool display_is_named(void)
+{
+    static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value && value[0]) return true;
+    }
+    return false;
+}
+
+static bool no_display(struct err *e, const char *why)
+{
+    return err_set(
+        e, ERR_SYSTEM,
+        "no display to open a window on (%s); use --export FILE.png or --script "
+        "FILE, which need none, or start it in a desktop session",
+        why);
+}
+
+/* Window size and place: as remembered, as asked for, or the usual, inside a display. */
+static void place_window(const struct app *a, const struct app_config *c,
+                         struct gfx_config *g)
+{
+    const struct settings *s = c->settings;
+    bool placed = s && s->placed;
+    SDL_Rect room = {0, 0, CLI_W, CLI_H};
+    int display = 0;
+    g->x = g->y = GFX_ANYWHERE;
+    if (placed) {
+        SDL_Point centre = {s->x + s->w / 2, s->y + s->h / 2};
+        int at = SDL_GetPointDisplayIndex(&centre);
+        if (at >= 0) {
+            display = at;
+            g->x = s->x;
+            g->y = s->y;
+        }
+    }
+    g->w = c->w ? c->w : placed ? s->w : (int)(CLI_W * a->base);
+    g->h = c->h ? c->h : placed ? s->h : (int)(CLI_H * a->base);
+    if (SDL_GetDisplayUsableBounds(display, &room) == 0) {
+        g->w = SDL_min(g->w, room.w);
+        g->h = SDL_min(g->h, room.h);
+    }
+}
+
+static void rescale(struct app *a)
+{
+    a->scale = input_scale_of(a->px_w, a->px_h, a->ratio, a->base, a->step.ui_percent);
+}
+
+void app_measure(struct app *a)
+{
+    SDL_Window *window = gfx_window(a->gfx);
+    int w = 1;
+    int h = 1;
+    float dpi = 0.0f;
+    gfx_pixels(a->gfx, &a->px_w, &a->px_h);
+    SDL_GetWindowSize(window, &w, &h);
+    a->ratio = w > 0 ? (float)a->px_w / (float)w : 1.0f;
+    int display = SDL_GetWindowDisplayIndex(window);
+    if (display < 0 || SDL_GetDisplayDPI(display, NULL, &dpi, NULL) != 0) dpi = 0.0f;
+    /* Where the system scales by itself, its ratio says it all. */
+    a->base = a->ratio > 1.0f ? a->ratio : input_base_of(dpi);
+    rescale(a);
+}
+
+static void set_hints(bool headless)
+{
+    (void)SDL_SetHint(SDL_HINT_APP_NAME, "Headlight");
+    (void)SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    (void)SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1");
+    (void)SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+    /* Nobody polls for SDL_QUIT off screen: Ctrl+C must end the program itself. */
+    if (headless) (void)SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+}
+
+static bool open_window(struct app *a, const struct app_config *c, struct err *e)
+{
+    if (!display_is_named())
+        return no_display(e, "DISPLAY and WAYLAND_DISPLAY are not set");
+    if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) return no_display(e, SDL_GetError());
+    float dpi = 0.0f;
+    if (SDL_GetDisplayDPI(0, NULL, &dpi, NULL) != 0) dpi = 0.0f;
+    a->base = input_base_of(dpi);
+    struct gfx_config g = {.shader_dir = c->shader_dir};
+    place_window(a, c, &g);
+    bool ok = gfx_create(&a->gfx, &g, e);
+    /* gfx holds video from here on. */
+    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    if (!ok) return false;
+    SDL_SetWindowMinimumSize(gfx_window(a->gfx), SCENE_MIN_W, SCENE_MIN_H);
+    SDL_StopTextInput(); /* keys are commands: no input method in between */
+    app_measure(a);
+    Uint32 event = SDL_RegisterEvents(1);
+    a->wake = event == (Uint32)-1 ? SDL_USEREVENT : event;
+    return true;
+}
+
+static bool open_offscreen(struct app *a, const struct app_config *c, struct err *e)
+{
+    a->px_w = c->w ? c->w : CLI_W;
+    a->px_h = c->h ? c->h : CLI_H;
+    a->ratio = a->base = 1.0f;
+    const struct gfx_config g = {.w = a->px_w,
+                                 .h = a->px_h,
+                                 .x = GFX_ANYWHERE,
+                                 .y = GFX_ANYWHERE,
+                                 .offscreen = true,
+                                 .shader_dir = c->shader_dir};
+    return gfx_create(&a->gfx, &g, e);
+}
+
+bool app_init(struct app *a, const struct app_config *c, struct err *e)
+{
+    *a = (struct app){.headless = c->headless, .shader_dir = c->shader_dir};
+    a->step = step_initial();
+    if (c->settings) {
+        a->step.theme = c->settings->theme;
+        a->step.ui_percent = c->settings->ui_percent;
+        a->step.speed = c->settings->speed;
+        a->step.log_weights = c->settings->log_weights;
+    }
+    set_hints(c->headless);
+    bool ok = c->headless ? open_offscreen(a, c, e) : open_window(a, c, e);
+    if (!ok || !arena_init(&a->frame_mem, scene_bytes(), e) ||
+        !source_init(&a->source, a->wake, e)) {
+        app_fini(a);
+        return false;
+    }
+    rescale(a);
+    for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
+    if (c->warning) (void)snprintf(a->message, sizeof a->message, "%s", c->warning);
+    return true;
+}
+
+void app_fini(struct app *a)
+{
+    source_fini(&a->source); /* its thread pushes events: before SDL goes */
+    arena_free(&a->frame_mem);
+    gfx_destroy(a->gfx);
+    *a = (struct app){0};
+}
+
+struct settings app_settings(const struct app *a)
+{
+    struct settings s = {.theme = a->step.theme,
+                         .ui_percent = a->step.ui_percent,
+                         .speed = a->step.speed,
+                         .log_weights = a->step.log_weights};
+    SDL_Window *window = gfx_window(a->gfx);
+    Uint32 flags = SDL_GetWindowFlags(window);
+    /* A full screen or maximised window's size is not one to come back to. */
+    s.placed =
+        !(flags & (SDL_WINDOW_FULLSCREEN | SDL_WINDOW_MAXIMIZED | SDL_WINDOW_MINIMIZED));
+    SDL_GetWindowPosition(window, &s.x, &s.y);
+    SDL_GetWindowSize(window, &s.w, &s.h);
+    return s;
+}
+
+/* ---- events to state ------------------------------------------------------------------- */
+
+/* Says so where the window is too small for the UI size wished for. */
+static void answer_ui_size(struct app *a)
+{
+    if (!a->scale.limited || a->step.ui_percent <= 100) return;
+    float factor = a->base / a->ratio * (float)a->step.ui_percent / 100.0f;
+    (void)snprintf(a->message, sizeof a->message,
+                   "UI size %d%% needs a window of at least %.0f\u00d7%.0f",
+                   a->step.ui_percent, ceil((double)SCENE_MIN_W * (double)factor),
+                   ceil((double)SCENE_MIN_H * (double)factor));
+}
+
+static void set_fullscreen(struct app *a)
+{
+    if (a->headless || a->fullscreen == a->step.fullscreen) return;
+    Uint32 flags = a->step.fullscreen ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0;
+    a->fullscreen = a->step.fullscreen;
+    if (SDL_SetWindowFullscreen(gfx_window(a->gfx), flags) != 0)
+        (void)snprintf(a->message, sizeof a->message, "full screen: %s", SDL_GetError());
+}
+
+/* Looking around leaves a message where it is; whatever does something takes it away. */
+static bool keeps_message(enum step_verb verb)
+{
+    return verb == STEP_HOVER || verb == STEP_PAN || verb == STEP_ZOOM ||
+           verb == STEP_FOCUS;
+}
+
+void app_apply(struct app *a, struct step_action action)
+{
+    bool done = step_apply(&a->step, action);
+    if (done && !keeps_message(action.verb)) a->message[0] = '\0';
+    if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
+        rescale(a);
+        answer_ui_size(a);
+    }
+    set_fullscreen(a);
+}
+
+void app_event(struct app *a, const struct ui_event *ev)
+{
+    a->actions.n = 0;
+    ui_event(&a->pointer, ev, &a->scene, &a->step, &a->actions);
+    for (int i = 0; i < a->actions.n; i++) app_apply(a, a->actions.at[i]);
+    if (ev->kind == UI_LEAVE)
+        a->pointer_inside = false;
+    else if (ev->kind != UI_KEY)
+        a->pointer_inside = true;
+}
+
+void app_resize(struct app *a, int px_w, int px_h)
+{
+    a->px_w = px_w;
+    a->px_h = px_h;
+    rescale(a);
+}
+
+/* ---- state to screen ------------------------------------------------------------------- */
+
+bool app_build(struct app *a, bool wait, struct err *e)
+{
+    struct scene_source src = source_for(&a->source, &a->step, wait);
+    if (a->source.failed.code != ERR_NONE)
+        src.message = a->source.failed.text;
+    else if (a->message[0])
+        src.message = a->message;
+    a->seen_source = src;
+    arena_reset(&a->frame_mem);
+    if (!scene_begin(&a->scene, &a->frame_mem, gfx_metrics(a->gfx), a->step.theme,
+                     a->scale.w, a->scale.h, e))
+        return false;
+    scene_build(&a->scene, &a->step, &src);
+    ui_build(&a->scene, &a->step, &src, &a->pointer);
+    return true;
+}
+
+bool app_draw(struct app *a, struct err *e)
+{
+    if (!gfx_draw(a->gfx, &a->scene, a->scale.density, e)) return false;
+    gfx_present(a->gfx);
+    a->n_frame++;
+    return true;
+}
+
+bool app_export(struct app *a, const char *path, struct err *e)
+{
+    struct arena mem;
+    size_t pixels = (size_t)a->px_w * (size_t)a->px_h;
+    if (!arena_init(&mem, pixels * 4 + 64, e)) return false;
+    uint8_t *rgba = arena_push(&mem, pixels, 4);
+    bool ok = rgba != NULL;
+    if (!ok) (void)err_set(e, ERR_SYSTEM, "%s: no memory for the picture", path);
+    ok = ok &&
+         gfx_picture(a->gfx, &a->scene, a->scale.density, a->px_w, a->px_h, rgba, e) &&
+         paper_png_write(path, rgba, a->px_w, a->px_h, e);
+    arena_free(&mem);
+    return ok;
+}

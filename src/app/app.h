@@ -1,0 +1,81 @@
+/* app: the program itself, with a window or without one.
+ *
+ *   event ─► actions ─► step ─► source ─► scene, ui ─► gfx
+ *
+ * A script, a picture and the window all go through these functions. */
+#ifndef HEADLIGHT_APP_H
+#define HEADLIGHT_APP_H
+
+#include "base.h"
+#include "gfx.h"
+#include "input.h"
+#include "scene.h"
+#include "settings.h"
+#include "source.h"
+#include "step.h"
+#include "ui.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define APP_MAX_DT 0.1f /* seconds of animation a frame may skip, however long it took */
+
+struct app_config {
+    bool headless;
+    int w, h; /* pixels of a picture, or the window's size; 0: the usual */
+    const char *shader_dir;
+    const struct settings *settings;  /* NULL: none are remembered */
+    const struct step_actions *start; /* applied to the first state; may be NULL */
+    const char *warning;              /* for the message bar; may be NULL */
+};
+
+struct app {
+    struct gfx *gfx; /* NULL: headless, and nothing drawn yet */
+    bool headless;
+    const char *shader_dir;
+    struct step_state step;
+    struct step_actions actions; /* of the event under way */
+    struct ui_pointer pointer;
+    bool pointer_inside;
+    struct source source;
+    struct scene_source seen_source;
+    struct arena frame_mem;
+    struct font_metrics metrics;
+    struct scene scene; /* as last built: what the person sees */
+    struct input_scale scale;
+    int px_w, px_h;
+    float ratio, base; /* of input_scale_of */
+    char message[512]; /* message bar; "" none */
+    uint32_t wake;     /* SDL event type that the worker pushes */
+    bool hidden;       /* minimised: nothing is drawn */
+    bool fullscreen;   /* as the window is */
+    int64_t n_frame;   /* drawn */
+};
+
+/* With a window: opens it. ERR_SYSTEM: no display, no OpenGL, no font, no memory. */
+bool app_init(struct app *a, const struct app_config *c, struct err *e);
+void app_fini(struct app *a); /* a zeroed struct is fine */
+
+/* Applies one action, and what goes with it in the program around the state. */
+void app_apply(struct app *a, struct step_action action);
+/* One event, by the scene as last built. */
+void app_event(struct app *a, const struct ui_event *ev);
+/* Another size of the picture. */
+void app_resize(struct app *a, int px_w, int px_h);
+/* Takes the window's size and its display's density as they are now. */
+void app_measure(struct app *a);
+
+/* Builds the scene of the present state. wait: with a run that fits, however long. */
+bool app_build(struct app *a, bool wait, struct err *e);
+/* Draws and presents the scene as last built. */
+bool app_draw(struct app *a, struct err *e);
+/* Writes the scene as last built: whole, or no file. */
+bool app_export(struct app *a, const char *path, struct err *e);
+
+/* The window's loop, until it is left. */
+bool app_run(struct app *a, struct err *e);
+
+/* What is to be remembered of the window as it is. */
+struct settings app_settings(const struct app *a);
+
+#endif

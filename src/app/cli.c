@@ -1,0 +1,313 @@
+/* The command line as plain data: a table of options, checks, and the actions they mean. */
+#include "cli.h"
+
+#include "scene.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char cli_help[] =
+    "Headlight shows what causal self-attention computes, number by number.\n"
+    "\n"
+    "usage: headlight [OPTION]...\n"
+    "\n"
+    "  --scale toy|gpt2     five tokens of eight numbers, or GPT-2's dimensions\n"
+    "  --tokens N           1 to 1024 tokens, at GPT-2 scale\n"
+    "  --seed S             of the random weights, 0 to 4294967295\n"
+    "  --stage K            stage 1 to 7\n"
+    "  --time T             how far its animation is, 0 to 1; with --stage\n"
+    "  --head H             head in view, from 1\n"
+    "  --row I              selected row, from 1\n"
+    "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
+    "  --theme light|dark\n"
+    "  --ui PERCENT         UI size, 50 to 300\n"
+    "  --size WxH           of the window or the picture, pixels\n"
+    "  --export FILE.png    write one picture, without a window\n"
+    "  --script FILE        run a session, without a window: one action a line\n"
+    "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
+    "  --help, --version\n"
+    "\n"
+    "Heads, rows and stages count from 1. Keys: press F1 in the window.\n";
+
+enum option {
+    OPT_SCALE,
+    OPT_TOKENS,
+    OPT_SEED,
+    OPT_STAGE,
+    OPT_TIME,
+    OPT_HEAD,
+    OPT_ROW,
+    OPT_OFF,
+    OPT_THEME,
+    OPT_UI,
+    OPT_SIZE,
+    OPT_EXPORT,
+    OPT_SCRIPT,
+    OPT_SHADER_DIR,
+    OPT_FLAGS, /* from here on without a value */
+    OPT_HELP = OPT_FLAGS,
+    OPT_VERSION,
+    OPT_COUNT
+};
+
+static const char *const option_names[OPT_COUNT] = {
+    [OPT_SCALE] = "--scale",   [OPT_TOKENS] = "--tokens",
+    [OPT_SEED] = "--seed",     [OPT_STAGE] = "--stage",
+    [OPT_TIME] = "--time",     [OPT_HEAD] = "--head",
+    [OPT_ROW] = "--row",       [OPT_OFF] = "--off",
+    [OPT_THEME] = "--theme",   [OPT_UI] = "--ui",
+    [OPT_SIZE] = "--size",     [OPT_EXPORT] = "--export",
+    [OPT_SCRIPT] = "--script", [OPT_SHADER_DIR] = "--shader-dir",
+    [OPT_HELP] = "--help",     [OPT_VERSION] = "--version",
+};
+
+/* The values as given; NULL: not given. */
+struct given {
+    const char *at[OPT_COUNT];
+};
+
+static bool collect(struct given *g, int argc, char *const *argv, struct err *e)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i];
+        if (arg[0] != '-' || arg[1] == '\0')
+            return err_set(e, ERR_USAGE,
+                           "%s: a model cannot be loaded yet; options alone are "
+                           "understood, see headlight --help",
+                           arg);
+        size_t n = strcspn(arg, "=");
+        int o = 0;
+        while (o < OPT_COUNT &&
+               !(strlen(option_names[o]) == n && strncmp(option_names[o], arg, n) == 0))
+            o++;
+        const char *value = arg[n] == '=' ? arg + n + 1 : NULL;
+        if (o == OPT_COUNT)
+            return err_set(e, ERR_USAGE,
+                           "%.*s: there is no such option; see headlight --help", (int)n,
+                           arg);
+        const char *name = option_names[o];
+        if (g->at[o]) return err_set(e, ERR_USAGE, "%s: given twice; give it once", name);
+        if (o >= OPT_FLAGS) {
+            if (value) return err_set(e, ERR_USAGE, "%s: takes no value", name);
+            g->at[o] = "";
+            continue;
+        }
+        if (!value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
+            value = argv[++i];
+        if (!value || value[0] == '\0')
+            return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
+        g->at[o] = value;
+    }
+    return true;
+}
+
+/* A whole decimal number and nothing else. */
+static bool parse_whole(const char *text, long long *out)
+{
+    char *end = NULL;
+    if (strspn(text, "+-0123456789") != strlen(text)) return false;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0';
+}
+
+/* Option o, if given, into *out; what names it in the error. */
+static bool whole(const struct given *g, enum option o, long long lo, long long hi,
+                  const char *what, long long *out, struct err *e)
+{
+    long long v = 0;
+    if (!g->at[o]) return true;
+    if (!parse_whole(g->at[o], &v) || v < lo || v > hi)
+        return err_set(e, ERR_USAGE, "%s %s: %s is a whole number from %lld to %lld",
+                       option_names[o], g->at[o], what, lo, hi);
+    *out = v;
+    return true;
+}
+
+static bool one_of(const struct given *g, enum option o, const char *const names[2],
+                   int *out, struct err *e)
+{
+    if (!g->at[o]) return true;
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(g->at[o], names[i]) != 0) continue;
+        *out = i;
+        return true;
+    }
+    return err_set(e, ERR_USAGE, "%s %s: is either %s or %s", option_names[o], g->at[o],
+                   names[0], names[1]);
+}
+
+static void push(struct cli *c, enum step_verb verb, int i, float x)
+{
+    step_push(&c->start, (struct step_action){.verb = verb, .i = i, .x = x});
+}
+
+/* Scale, tokens, seed, head, row: each one's range depends on those before. */
+static bool place_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const scales[2] = {"toy", "gpt2"};
+    const struct step_state first = step_initial();
+    int scale = STEP_TOY;
+    if (!one_of(g, OPT_SCALE, scales, &scale, e)) return false;
+    if (g->at[OPT_TOKENS] && scale == STEP_TOY)
+        return err_set(e, ERR_USAGE,
+                       "--tokens %s: the toy always has %d tokens; add --scale gpt2",
+                       g->at[OPT_TOKENS], STEP_TOY_TOKENS);
+    const struct attn_dims dims = first.place[scale].dims;
+    long long tokens = dims.n_tok;
+    long long seed = 0;
+    long long head = 1;
+    long long row = 1;
+    if (!whole(g, OPT_TOKENS, 1, STEP_MAX_TOKENS, "the number of tokens", &tokens, e) ||
+        !whole(g, OPT_SEED, 0, UINT32_MAX, "a seed", &seed, e) ||
+        !whole(g, OPT_HEAD, 1, dims.n_head, "a head at this scale", &head, e) ||
+        !whole(g, OPT_ROW, 1, tokens, "a row, one for each token,", &row, e))
+        return false;
+    if (g->at[OPT_SCALE]) push(c, STEP_SCALE_TO, scale, 0.0f);
+    if (g->at[OPT_TOKENS]) push(c, STEP_TOKENS, (int)tokens, 0.0f);
+    if (g->at[OPT_SEED]) push(c, STEP_SEED, (int)(uint32_t)seed, 0.0f);
+    if (g->at[OPT_HEAD]) push(c, STEP_HEAD, (int)head - 1, 0.0f);
+    if (g->at[OPT_ROW]) push(c, STEP_ROW, (int)row - 1, 0.0f);
+    return true;
+}
+
+static bool off_option(struct cli *c, const struct given *g, struct err *e)
+{
+    static const struct {
+        const char *name;
+        enum step_option option;
+    } names[] = {{"scale", STEP_OPT_SCALE},
+                 {"mask", STEP_OPT_CAUSAL},
+                 {"residual", STEP_OPT_RESIDUAL}};
+    enum { N = sizeof names / sizeof names[0] };
+    bool off[N] = {false};
+    const char *text = g->at[OPT_OFF];
+    while (text && *text) {
+        size_t n = strcspn(text, ",");
+        int i = 0;
+        while (i < N &&
+               !(strlen(names[i].name) == n && strncmp(names[i].name, text, n) == 0))
+            i++;
+        if (i == N)
+            return err_set(e, ERR_USAGE,
+                           "--off %s: is one or more of scale,mask,residual",
+                           g->at[OPT_OFF]);
+        if (!off[i]) push(c, STEP_TOGGLE, names[i].option, 0.0f);
+        off[i] = true;
+        text += n + (text[n] == ',' ? 1 : 0);
+    }
+    return true;
+}
+
+/* Stage and time. A picture is of a finished stage unless told otherwise; a window and a
+ * script start playing it. */
+static bool time_options(struct cli *c, const struct given *g, struct err *e)
+{
+    long long stage = 1;
+    if (!whole(g, OPT_STAGE, 1, ATTN_STAGE_COUNT, "a stage", &stage, e)) return false;
+    const char *text = g->at[OPT_TIME];
+    double t = 1.0;
+    if (text) {
+        char *end = NULL;
+        if (!g->at[OPT_STAGE])
+            return err_set(e, ERR_USAGE, "--time %s: is a time of a stage; add --stage K",
+                           text);
+        t = strtod(text, &end);
+        if (strspn(text, "+-.0123456789eE") != strlen(text) || end == text ||
+            *end != '\0' || !(t >= 0.0 && t <= 1.0))
+            return err_set(e, ERR_USAGE, "--time %s: a time is a number from 0 to 1",
+                           text);
+    }
+    push(c, STEP_GO, (int)stage - 1, 0.0f);
+    if (text || c->mode == CLI_EXPORT) push(c, STEP_SCRUB, 0, (float)t);
+    return true;
+}
+
+static bool size_option(struct cli *c, const struct given *g, struct err *e)
+{
+    const char *text = g->at[OPT_SIZE];
+    if (!text) return true;
+    bool window = c->mode == CLI_WINDOW;
+    int min_w = window ? SCENE_MIN_W : CLI_MIN_SIDE;
+    int min_h = window ? SCENE_MIN_H : CLI_MIN_SIDE;
+    char side[2][16] = {{0}};
+    long long v[2] = {0, 0};
+    size_t n = strcspn(text, "x");
+    bool ok =
+        text[n] == 'x' && n < sizeof side[0] && strlen(text + n + 1) < sizeof side[1];
+    if (ok) {
+        memcpy(side[0], text, n);
+        memcpy(side[1], text + n + 1, strlen(text + n + 1));
+        ok = parse_whole(side[0], &v[0]) && parse_whole(side[1], &v[1]) &&
+             v[0] >= min_w && v[0] <= CLI_MAX_SIDE && v[1] >= min_h &&
+             v[1] <= CLI_MAX_SIDE;
+    }
+    if (!ok)
+        return err_set(e, ERR_USAGE,
+                       "--size %s: the size of a %s is WxH pixels from %dx%d to %dx%d",
+                       text, window ? "window" : "picture", min_w, min_h, CLI_MAX_SIDE,
+                       CLI_MAX_SIDE);
+    c->w = (int)v[0];
+    c->h = (int)v[1];
+    return true;
+}
+
+static bool look_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const themes[2] = {"light", "dark"};
+    int theme = STEP_LIGHT;
+    long long ui = 100;
+    if (!one_of(g, OPT_THEME, themes, &theme, e) ||
+        !whole(g, OPT_UI, STEP_MIN_UI, STEP_MAX_UI, "the UI size in percent", &ui, e))
+        return false;
+    c->theme_given = g->at[OPT_THEME] != NULL;
+    c->ui_given = g->at[OPT_UI] != NULL;
+    if (c->theme_given) push(c, STEP_THEME, theme, 0.0f);
+    if (c->ui_given) push(c, STEP_UI_SIZE, (int)ui, 0.0f);
+    if (c->mode == CLI_WINDOW || ui <= 100) return true;
+    /* No message bar answers here, so a size that would be cut is refused. */
+    int need_w = (int)ceil(SCENE_MIN_W * (double)ui / 100.0);
+    int need_h = (int)ceil(SCENE_MIN_H * (double)ui / 100.0);
+    if ((c->w ? c->w : CLI_W) < need_w || (c->h ? c->h : CLI_H) < need_h)
+        return err_set(e, ERR_USAGE,
+                       "--ui %lld: needs a picture of at least --size %dx%d", ui, need_w,
+                       need_h);
+    return true;
+}
+
+static bool mode_options(struct cli *c, const struct given *g, struct err *e)
+{
+    const char *picture = g->at[OPT_EXPORT];
+    const char *script = g->at[OPT_SCRIPT];
+    c->shader_dir = g->at[OPT_SHADER_DIR];
+    if (picture && script)
+        return err_set(
+            e, ERR_USAGE,
+            "--export %s: a script exports by itself; write \"export %s\" in %s", picture,
+            picture, script);
+    if (script) c->mode = CLI_SCRIPT;
+    if (picture) {
+        size_t n = strlen(picture);
+        if (n < 5 || strcmp(picture + n - 4, ".png") != 0)
+            return err_set(e, ERR_USAGE, "--export %s: give it a name that ends in .png",
+                           picture);
+        c->mode = CLI_EXPORT;
+    }
+    c->path = picture ? picture : script;
+    return true;
+}
+
+bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
+{
+    *c = (struct cli){0};
+    struct given g = {0};
+    if (!collect(&g, argc, argv, e)) return false;
+    if (g.at[OPT_HELP] || g.at[OPT_VERSION]) {
+        c->mode = g.at[OPT_HELP] ? CLI_HELP : CLI_VERSION;
+        return true;
+    }
+    return mode_options(c, &g, e) && size_option(c, &g, e) && place_options(c, &g, e) &&
+           off_option(c, &g, e) && look_options(c, &g, e) && time_options(c, &g, e);
+}

@@ -1,0 +1,34 @@
+/* cli: the command line as plain data. A person counts from 1; what is stored here counts
+ * from 0, and most of it is actions already. */
+#ifndef HEADLIGHT_CLI_H
+#define HEADLIGHT_CLI_H
+
+#include "base.h"
+#include "step.h"
+
+#include <stdbool.h>
+
+enum cli_mode { CLI_WINDOW, CLI_EXPORT, CLI_SCRIPT, CLI_HELP, CLI_VERSION };
+
+enum { /* of a picture, pixels */
+       CLI_MIN_SIDE = 64,
+       CLI_MAX_SIDE = 8192,
+       CLI_W = 1440, /* without --size */
+       CLI_H = 900
+};
+
+struct cli {
+    enum cli_mode mode;
+    const char *path; /* of the picture or the script; argv's */
+    const char *shader_dir;
+    int w, h; /* 0: not given */
+    bool theme_given, ui_given;
+    struct step_actions start; /* lead from the first state to what was asked for */
+};
+
+/* argv[0] is the program. ERR_USAGE: one line that says what, where and what to do. */
+bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e);
+
+extern const char cli_help[];
+
+#endif

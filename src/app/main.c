@@ -1,0 +1,126 @@
+/* Headlight: parse, run, report. The only place that prints and exits. */
+#include "app.h"
+#include "cli.h"
+#include "script.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A closed standard stream would make the next file opened take its place. Read-only, so
+ * that writing to it still fails. */
+static void fill_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0) return;
+}
+
+/* One line, whatever the text holds. */
+static void print_error(const struct err *e)
+{
+    char line[sizeof e->text];
+    (void)snprintf(line, sizeof line, "%s", e->text);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+    (void)fprintf(stderr, "headlight: %s\n", line);
+}
+
+static int exit_code(const struct err *e)
+{
+    print_error(e);
+    return e->code == ERR_USAGE ? 2 : 1;
+}
+
+static bool print_text(const char *text, struct err *e)
+{
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) return true;
+    return err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
+}
+
+/* A picture or a script: no window, no settings. */
+static bool run_headless(const struct cli *c, struct err *e)
+{
+    struct app a = {0};
+    const struct app_config config = {.headless = true,
+                                      .w = c->w,
+                                      .h = c->h,
+                                      .shader_dir = c->shader_dir,
+                                      .start = &c->start};
+    bool picture = c->mode == CLI_EXPORT;
+    if (picture && !file_can_write(c->path, e)) return false;
+    bool ok = app_init(&a, &config, e);
+    if (ok && picture) ok = app_build(&a, true, e) && app_export(&a, c->path, e);
+    if (ok && !picture) ok = script_run(&a, c->path, e);
+    app_fini(&a);
+    return ok;
+}
+
+/* What was given on the command line is for this once, unless it was changed since. */
+static void keep_settings(struct settings *now, const struct settings *was,
+                          const struct settings *at_start, const struct cli *c)
+{
+    if (c->theme_given && now->theme == at_start->theme) now->theme = was->theme;
+    if (c->ui_given && now->ui_percent == at_start->ui_percent)
+        now->ui_percent = was->ui_percent;
+    if (!now->placed || (c->w && now->w == at_start->w && now->h == at_start->h)) {
+        now->placed = was->placed;
+        now->x = was->x;
+        now->y = was->y;
+        now->w = was->w;
+        now->h = was->h;
+    }
+}
+
+static bool run_window(const struct cli *c, struct err *e)
+{
+    struct app a = {0};
+    struct settings_file file;
+    struct settings was;
+    struct err warning = {0};
+    settings_find(&file);
+    if (!settings_load(&file, &was, &warning)) print_error(&warning);
+    const struct app_config config = {.w = c->w,
+                                      .h = c->h,
+                                      .shader_dir = c->shader_dir,
+                                      .settings = &was,
+                                      .start = &c->start,
+                                      .warning = warning.code ? warning.text : NULL};
+    if (!app_init(&a, &config, e)) return false;
+    struct settings at_start = app_settings(&a);
+    bool ok = app_run(&a, e);
+    struct settings now = app_settings(&a);
+    keep_settings(&now, &was, &at_start, c);
+    app_fini(&a);
+    if (!settings_save(&file, &now, &warning)) print_error(&warning);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct cli c;
+    struct err e = {0};
+    bool ok = true;
+    fill_standard_streams();
+    (void)signal(SIGPIPE, SIG_IGN); /* a reader that left is an error like others */
+    if (!cli_parse(&c, argc, argv, &e)) return exit_code(&e);
+    switch (c.mode) {
+    case CLI_HELP:
+        ok = print_text(cli_help, &e);
+        break;
+    case CLI_VERSION:
+        ok = print_text("headlight " HEADLIGHT_VERSION "\n", &e);
+        break;
+    case CLI_EXPORT:
+    case CLI_SCRIPT:
+        ok = run_headless(&c, &e);
+        break;
+    case CLI_WINDOW:
+        ok = run_window(&c, &e);
+        break;
+    }
+    return ok ? EXIT_SUCCESS : exit_code(&e);
+}

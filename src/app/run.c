@@ -1,0 +1,98 @@
+/* A model and one run of it, in memory that grows to the largest size asked for. */
+#include "run.h"
+
+#include "scene.h"
+
+struct run_key run_key_of(const struct step_state *s)
+{
+    const struct step_place *p = step_place_of(s);
+    return (struct run_key){.scale = s->scale,
+                            .seed = p->seed,
+                            .n_tok = p->dims.n_tok,
+                            .head = p->head,
+                            .opts = s->opts};
+}
+
+bool run_key_same(struct run_key a, struct run_key b)
+{
+    return a.scale == b.scale && a.seed == b.seed && a.n_tok == b.n_tok &&
+           a.head == b.head && a.opts.scale == b.opts.scale &&
+           a.opts.causal == b.opts.causal && a.opts.residual == b.opts.residual;
+}
+
+/* At least `bytes` of empty arena; what it held is gone. */
+static bool make_room(struct arena *mem, size_t bytes, struct err *e)
+{
+    arena_reset(mem);
+    if (mem->size >= bytes) return true;
+    arena_free(mem);
+    return arena_init(mem, bytes, e);
+}
+
+static enum model_kind kind_of(struct run_key key)
+{
+    return key.scale == STEP_TOY ? MODEL_TOY : MODEL_GPT2_RANDOM;
+}
+
+bool run_model_is(const struct run_model *m, struct run_key key)
+{
+    return m->made && m->model.kind == kind_of(key) && m->model.seed == key.seed;
+}
+
+bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
+                    struct err *e)
+{
+    m->made = false;
+    if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
+    m->made = model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e);
+    return m->made;
+}
+
+void run_model_fini(struct run_model *m)
+{
+    arena_free(&m->mem);
+    m->made = false;
+}
+
+static struct attn_cmat first_rows(struct attn_cmat m, int rows)
+{
+    m.rows = rows;
+    return m;
+}
+
+bool run_make(struct run *r, struct run_key key, const struct model *m,
+              const struct attn_ctx *c, struct err *e)
+{
+    r->made = false;
+    struct attn_dims dims = m->dims;
+    dims.n_tok = key.n_tok;
+    size_t bytes = attn_trace_bytes(dims);
+    size_t blend_bytes = (size_t)key.n_tok * 3 * sizeof(float);
+    enum { SLACK = 256 }; /* what aligning the two blocks may cost */
+    if (bytes == 0)
+        return err_set(e, ERR_SYSTEM, "%d tokens: %s", key.n_tok,
+                       attn_status_text(ATTN_BAD_SHAPE));
+    if (!make_room(&r->mem, bytes + blend_bytes + SLACK, e)) return false;
+    void *mem = arena_push(&r->mem, bytes, 1);
+    r->blend = arena_push(&r->mem, blend_bytes, 1);
+    if (!mem || !r->blend) return err_set(e, ERR_SYSTEM, "no memory for the trace");
+
+    enum attn_status st = attn_trace_init(&r->trace, dims, mem, bytes);
+    if (st == ATTN_OK)
+        st = attn_run(c, &r->trace, first_rows(m->x, key.n_tok),
+                      first_rows(m->h, key.n_tok), &m->weights, key.opts, key.head);
+    if (st != ATTN_OK)
+        return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
+                       attn_status_text(st));
+    scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
+    r->key = key;
+    r->model = m;
+    r->made = true;
+    return true;
+}
+
+void run_fini(struct run *r)
+{
+    arena_free(&r->mem);
+    r->made = false;
+}

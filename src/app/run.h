@@ -1,0 +1,51 @@
+/* run: a model and one run of it, in memory that is kept and used again. The toy's is made
+ * in the frame itself, GPT-2's by the worker; both come from here. */
+#ifndef HEADLIGHT_RUN_H
+#define HEADLIGHT_RUN_H
+
+#include "attn.h"
+#include "base.h"
+#include "model.h"
+#include "step.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a run is of. Two equal keys mean the same numbers to the bit. */
+struct run_key {
+    enum step_scale scale;
+    uint32_t seed;
+    int n_tok, head; /* head from 0 */
+    struct attn_opts opts;
+};
+struct run_key run_key_of(const struct step_state *s);
+bool run_key_same(struct run_key a, struct run_key b);
+
+/* A model, remade when another seed is asked for. Starts zeroed. */
+struct run_model {
+    struct arena mem;
+    struct model model;
+    bool made;
+};
+/* ERR_CANCELLED, ERR_SYSTEM (no memory): there is no model then. */
+bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
+                    struct err *e);
+bool run_model_is(const struct run_model *m, struct run_key key);
+void run_model_fini(struct run_model *m);
+
+/* One computed run with the colours of its blends. Starts zeroed. */
+struct run {
+    struct arena mem;
+    struct run_key key;
+    const struct model *model; /* whose x, h and weights the trace views */
+    struct attn_trace trace;
+    float *blend;     /* [n_tok, 3] linear light */
+    uint64_t version; /* never 0 and never twice the same; given by who made the run */
+    bool made;
+};
+/* Where c->cancel was raised the run is unfinished: the caller looks and throws it away. */
+bool run_make(struct run *r, struct run_key key, const struct model *m,
+              const struct attn_ctx *c, struct err *e);
+void run_fini(struct run *r);
+
+#endif

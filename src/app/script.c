@@ -1,0 +1,451 @@
+/* A session as text: every line becomes the events or the clock that the window has. */
+#include "script.h"
+
+#include "cli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_SCRIPT = 1 << 20, /* bytes */
+    MAX_WORDS = 6
+};
+#define FRAME_DT     (1.0f / 60.0f)
+#define MAX_WAIT     3600.0 /* seconds of one line */
+#define DRAG_STEPS   4
+#define CLOSE_ENOUGH 1e-3 /* of an expected number that is not whole */
+
+struct line {
+    char *word[MAX_WORDS];
+    bool quoted[MAX_WORDS];
+    int n;
+};
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+/* Splits text in place. false: too many words, or a quote that does not end. */
+static bool split(struct line *l, char *text, struct err *e)
+{
+    *l = (struct line){0};
+    char *at = text;
+    for (;;) {
+        at += strspn(at, " \t\r");
+        if (*at == '\0' || *at == '#') return true;
+        if (l->n == MAX_WORDS) return err_set(e, ERR_USAGE, "too many words");
+        bool quoted = *at == '"';
+        if (quoted) at++;
+        size_t n = strcspn(at, quoted ? "\"" : " \t\r");
+        if (quoted && at[n] != '"') return err_set(e, ERR_USAGE, "a quote does not end");
+        l->quoted[l->n] = quoted;
+        l->word[l->n++] = at;
+        at += n;
+        if (*at == '\0') return true;
+        *at++ = '\0';
+    }
+}
+
+static bool number(const char *text, double *out, struct err *e)
+{
+    char *end = NULL;
+    *out = strtod(text, &end);
+    if (strspn(text, "+-.0123456789eE") == strlen(text) && end != text && *end == '\0' &&
+        isfinite(*out))
+        return true;
+    return err_set(e, ERR_USAGE, "%s: is not a number", text);
+}
+
+static bool numbers(const struct line *l, int n, double *out, struct err *e)
+{
+    if (l->n != n + 1)
+        return err_set(e, ERR_USAGE, "%s: takes %d number%s", l->word[0], n,
+                       n == 1 ? "" : "s");
+    for (int i = 0; i < n; i++)
+        if (!number(l->word[i + 1], &out[i], e)) return false;
+    return true;
+}
+
+/* ---- events ----------------------------------------------------------------------------- */
+
+/* One event by the scene as it is, and the scene that follows from it. */
+static bool event(struct app *a, struct ui_event ev, struct err *e)
+{
+    app_event(a, &ev);
+    return app_build(a, false, e);
+}
+
+static bool point_event(struct app *a, enum ui_event_kind kind, double x, double y,
+                        int clicks, struct err *e)
+{
+    return event(
+        a,
+        (struct ui_event){.kind = kind, .x = (float)x, .y = (float)y, .clicks = clicks},
+        e);
+}
+
+static bool press_at(struct app *a, double x, double y, int clicks, struct err *e)
+{
+    bool ok = app_build(a, true, e) && point_event(a, UI_MOVE, x, y, 0, e);
+    for (int i = 1; ok && i <= clicks; i++)
+        ok = point_event(a, UI_DOWN, x, y, i, e) && point_event(a, UI_UP, x, y, i, e);
+    return ok;
+}
+
+static bool do_key(struct app *a, const struct line *l, struct err *e)
+{
+    struct ui_event ev = {.kind = UI_KEY};
+    if (l->n != 2) return err_set(e, ERR_USAGE, "key: takes the name of one key");
+    if (!ui_key_parse(l->word[1], &ev.key, &ev.mods))
+        return err_set(e, ERR_USAGE, "key %s: there is no such key", l->word[1]);
+    return event(a, ev, e);
+}
+
+/* Where the control with this text, or else this hover text, is. */
+static bool find_text(const struct scene *sc, const char *text, double *x, double *y)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = sc->n - 1; i >= 0; i--) {
+            const struct scene_item *it = &sc->items[i];
+            const char *has = pass == 1                ? it->hit.tip
+                              : it->kind == SCENE_TEXT ? it->u.text.text
+                                                       : NULL;
+            if (!has || strcmp(has, text) != 0) continue;
+            struct scene_rect box = scene_item_box(sc, it);
+            float cx = box.x + box.w / 2.0f;
+            float cy = box.y + box.h / 2.0f;
+            struct scene_at at = scene_pick(sc, cx, cy);
+            if (!at.item || at.item->hit.kind == HIT_COVER) continue;
+            *x = (double)cx;
+            *y = (double)cy;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool do_click(struct app *a, const struct line *l, struct err *e)
+{
+    double at[2] = {0.0, 0.0};
+    int clicks = strcmp(l->word[0], "double") == 0 ? 2 : 1;
+    if (l->n != 2 || !l->quoted[1])
+        return numbers(l, 2, at, e) && press_at(a, at[0], at[1], clicks, e);
+    if (!app_build(a, true, e)) return false;
+    if (!find_text(&a->scene, l->word[1], &at[0], &at[1]))
+        return err_set(e, ERR_INPUT, "%s \"%s\": no control on screen bears this text",
+                       l->word[0], l->word[1]);
+    return press_at(a, at[0], at[1], clicks, e);
+}
+
+static bool do_hover(struct app *a, const struct line *l, struct err *e)
+{
+    double at[2];
+    return numbers(l, 2, at, e) && app_build(a, true, e) &&
+           point_event(a, UI_MOVE, at[0], at[1], 0, e);
+}
+
+static bool do_drag(struct app *a, const struct line *l, struct err *e)
+{
+    double at[4];
+    if (!numbers(l, 4, at, e) || !app_build(a, true, e) ||
+        !point_event(a, UI_MOVE, at[0], at[1], 0, e) ||
+        !point_event(a, UI_DOWN, at[0], at[1], 1, e))
+        return false;
+    for (int i = 1; i <= DRAG_STEPS; i++) {
+        double t = (double)i / DRAG_STEPS;
+        if (!point_event(a, UI_MOVE, at[0] + (at[2] - at[0]) * t,
+                         at[1] + (at[3] - at[1]) * t, 0, e))
+            return false;
+    }
+    return point_event(a, UI_UP, at[2], at[3], 1, e);
+}
+
+static bool do_wheel(struct app *a, const struct line *l, struct err *e)
+{
+    double at[3];
+    if (!numbers(l, 3, at, e) || !app_build(a, true, e)) return false;
+    return event(a,
+                 (struct ui_event){.kind = UI_WHEEL,
+                                   .x = (float)at[0],
+                                   .y = (float)at[1],
+                                   .wheel = (float)at[2]},
+                 e);
+}
+
+static bool do_leave(struct app *a, const struct line *l, struct err *e)
+{
+    return numbers(l, 0, NULL, e) && event(a, (struct ui_event){.kind = UI_LEAVE}, e);
+}
+
+/* ---- clock, size and pictures ------------------------------------------------------------ */
+
+static bool do_wait(struct app *a, const struct line *l, struct err *e)
+{
+    double left = 0.0;
+    if (!numbers(l, 1, &left, e)) return false;
+    if (!(left >= 0.0 && left <= MAX_WAIT))
+        return err_set(e, ERR_USAGE, "wait %s: takes 0 to %.0f seconds", l->word[1],
+                       MAX_WAIT);
+    for (; left > 0.0 && step_is_moving(&a->step); left -= (double)FRAME_DT)
+        (void)step_tick(&a->step, fminf(FRAME_DT, (float)left));
+    return app_build(a, false, e);
+}
+
+static bool do_ready(struct app *a, const struct line *l, struct err *e)
+{
+    return numbers(l, 0, NULL, e) && app_build(a, true, e);
+}
+
+static bool do_frame(struct app *a, const struct line *l, struct err *e)
+{
+    return numbers(l, 0, NULL, e) && app_build(a, false, e) && app_draw(a, e);
+}
+
+static bool do_size(struct app *a, const struct line *l, struct err *e)
+{
+    int w = 0;
+    int h = 0;
+    char rest = 0;
+    if (l->n != 2 || strlen(l->word[1]) > 11 ||
+        sscanf(l->word[1], "%dx%d%c", &w, &h, &rest) !=
+            2 || /* NOLINT(cert-err34-c): the length is bounded above, so no number overflows */
+        w < CLI_MIN_SIDE ||
+        w > CLI_MAX_SIDE || h < CLI_MIN_SIDE || h > CLI_MAX_SIDE)
+        return err_set(e, ERR_USAGE, "size: takes WxH pixels from %dx%d to %dx%d",
+                       CLI_MIN_SIDE, CLI_MIN_SIDE, CLI_MAX_SIDE, CLI_MAX_SIDE);
+    app_resize(a, w, h);
+    return app_build(a, false, e);
+}
+
+static bool do_export(struct app *a, const struct line *l, struct err *e)
+{
+    size_t n = l->n == 2 ? strlen(l->word[1]) : 0;
+    if (n < 5 || strcmp(l->word[1] + n - 4, ".png") != 0)
+        return err_set(e, ERR_USAGE, "export: takes one name that ends in .png");
+    return file_can_write(l->word[1], e) && app_build(a, true, e) &&
+           app_export(a, l->word[1], e);
+}
+
+/* ---- expectations ------------------------------------------------------------------------ */
+
+static const char *const tensor_names[ATTN_TENSOR_COUNT] = {
+    [ATTN_H] = "h",
+    [ATTN_X] = "x",
+    [ATTN_W_Q] = "w_q",
+    [ATTN_W_K] = "w_k",
+    [ATTN_W_V] = "w_v",
+    [ATTN_Q] = "q",
+    [ATTN_K] = "k",
+    [ATTN_V] = "v",
+    [ATTN_S_RAW] = "s_raw",
+    [ATTN_S_SCALED] = "s_scaled",
+    [ATTN_S_MASKED] = "s_masked",
+    [ATTN_P] = "p",
+    [ATTN_Z] = "z",
+    [ATTN_Z_ALL] = "z_all",
+    [ATTN_W_O] = "w_o",
+    [ATTN_Y_PROJ] = "y_proj",
+    [ATTN_Y] = "y",
+};
+
+enum name {
+    NAME_STAGE,
+    NAME_TIME,
+    NAME_PLAYING,
+    NAME_SPEED,
+    NAME_SCALE,
+    NAME_TOKENS,
+    NAME_SEED,
+    NAME_HEAD,
+    NAME_ROW,
+    NAME_PIN,
+    NAME_HOVER,
+    NAME_DIVIDE,
+    NAME_MASK,
+    NAME_RESIDUAL,
+    NAME_LOG,
+    NAME_ZOOM,
+    NAME_PAN_X,
+    NAME_PAN_Y,
+    NAME_HELP,
+    NAME_FOCUS,
+    NAME_THEME,
+    NAME_UI,
+    NAME_DENSITY,
+    NAME_FULLSCREEN,
+    NAME_QUIT,
+    NAME_FITS,
+    NAME_MESSAGE,
+    NAME_FULL,
+    NAME_COUNT
+};
+
+static const char *const names[NAME_COUNT] = {
+    "stage", "time",    "playing",    "speed", "scale",  "tokens",  "seed",
+    "head",  "row",     "pin",        "hover", "divide", "mask",    "residual",
+    "log",   "zoom",    "pan-x",      "pan-y", "help",   "focus",   "theme",
+    "ui",    "density", "fullscreen", "quit",  "fits",   "message", "full"};
+
+/* Numbers and cells count from 1, as on screen. */
+static void print_ref(char *out, size_t room, struct step_ref r)
+{
+    if (r.tensor == ATTN_TENSOR_COUNT)
+        (void)snprintf(out, room, "none");
+    else
+        (void)snprintf(out, room, "%s:%d:%d", tensor_names[r.tensor], r.row + 1,
+                       r.col + 1);
+}
+
+static void print_switch(char *out, size_t room, bool on)
+{
+    (void)snprintf(out, room, on ? "on" : "off");
+}
+
+static void print_number(char *out, size_t room, float v)
+{
+    (void)snprintf(out, room, "%.6g", (double)v);
+}
+
+static void print_playback(const struct app *a, enum name n, char *out, size_t room)
+{
+    const struct step_state *s = &a->step;
+    if (n == NAME_STAGE) (void)snprintf(out, room, "%d", (int)s->stage + 1);
+    if (n == NAME_TIME) print_number(out, room, s->time);
+    if (n == NAME_PLAYING) print_switch(out, room, s->playing);
+    if (n == NAME_SPEED) print_number(out, room, s->speed);
+}
+
+static void print_place(const struct app *a, enum name n, char *out, size_t room)
+{
+    const struct step_place *p = step_place_of(&a->step);
+    if (n == NAME_SCALE)
+        (void)snprintf(out, room, a->step.scale == STEP_TOY ? "toy" : "gpt2");
+    if (n == NAME_TOKENS) (void)snprintf(out, room, "%d", p->dims.n_tok);
+    if (n == NAME_SEED) (void)snprintf(out, room, "%u", (unsigned)p->seed);
+    if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
+    if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
+    if (n == NAME_PIN) print_ref(out, room, p->pin);
+    if (n == NAME_HOVER) print_ref(out, room, a->step.hover);
+    if (n == NAME_ZOOM) print_number(out, room, p->view.zoom);
+    if (n == NAME_PAN_X) print_number(out, room, p->view.x);
+    if (n == NAME_PAN_Y) print_number(out, room, p->view.y);
+}
+
+static void print_switches(const struct app *a, enum name n, char *out, size_t room)
+{
+    const struct step_state *s = &a->step;
+    if (n == NAME_DIVIDE) print_switch(out, room, s->opts.scale);
+    if (n == NAME_MASK) print_switch(out, room, s->opts.causal);
+    if (n == NAME_RESIDUAL) print_switch(out, room, s->opts.residual);
+    if (n == NAME_LOG) print_switch(out, room, s->log_weights);
+    if (n == NAME_HELP) print_switch(out, room, s->help);
+    if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);
+    if (n == NAME_QUIT) print_switch(out, room, s->quit);
+}
+
+static void print_screen(const struct app *a, enum name n, char *out, size_t room)
+{
+    const struct step_state *s = &a->step;
+    const char *message = a->seen_source.message;
+    if (n == NAME_FOCUS && s->focus == 0) (void)snprintf(out, room, "none");
+    if (n == NAME_FOCUS && s->focus != 0) (void)snprintf(out, room, "%d", s->focus);
+    if (n == NAME_THEME)
+        (void)snprintf(out, room, s->theme == STEP_DARK ? "dark" : "light");
+    if (n == NAME_UI) (void)snprintf(out, room, "%d", s->ui_percent);
+    if (n == NAME_DENSITY) print_number(out, room, a->scale.density);
+    if (n == NAME_FITS) print_switch(out, room, a->seen_source.fits);
+    if (n == NAME_MESSAGE) (void)snprintf(out, room, "%s", message ? message : "none");
+    if (n == NAME_FULL) print_switch(out, room, a->scene.full);
+}
+
+static bool same(const char *want, const char *found)
+{
+    double w = 0.0;
+    double f = 0.0;
+    if (strcmp(want, found) == 0) return true;
+    return number(want, &w, NULL) && number(found, &f, NULL) && strpbrk(found, ".e") &&
+           fabs(w - f) <= CLOSE_ENOUGH * fmax(1.0, fabs(f));
+}
+
+static bool is_on_screen(const struct scene *sc, const char *text)
+{
+    for (int i = 0; i < sc->n; i++)
+        if (sc->items[i].kind == SCENE_TEXT &&
+            strcmp(sc->items[i].u.text.text, text) == 0)
+            return true;
+    return false;
+}
+
+static bool do_expect(struct app *a, const struct line *l, struct err *e)
+{
+    char found[600] = "";
+    int n = 0;
+    if (l->n != 3) return err_set(e, ERR_USAGE, "expect: takes a name and a value");
+    const char *name = l->word[1];
+    const char *want = l->word[2];
+    bool negated = strcmp(name, "no-text") == 0;
+    if (negated || strcmp(name, "text") == 0) {
+        if (is_on_screen(&a->scene, want) != negated) return true;
+        return err_set(e, ERR_INPUT, "expect %s \"%s\": it is%s on screen", name, want,
+                       negated ? "" : " not");
+    }
+    while (n < NAME_COUNT && strcmp(names[n], name) != 0) n++;
+    if (n == NAME_COUNT)
+        return err_set(e, ERR_USAGE, "expect %s: the state has no such part", name);
+    print_playback(a, (enum name)n, found, sizeof found);
+    print_place(a, (enum name)n, found, sizeof found);
+    print_switches(a, (enum name)n, found, sizeof found);
+    print_screen(a, (enum name)n, found, sizeof found);
+    if (same(want, found)) return true;
+    return err_set(e, ERR_INPUT, "expected %s %s, found %s", name, want, found);
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    bool (*run)(struct app *a, const struct line *l, struct err *e);
+} verbs[] = {
+    {"key", do_key},       {"click", do_click}, {"double", do_click},
+    {"hover", do_hover},   {"drag", do_drag},   {"wheel", do_wheel},
+    {"leave", do_leave},   {"wait", do_wait},   {"ready", do_ready},
+    {"frame", do_frame},   {"size", do_size},   {"export", do_export},
+    {"expect", do_expect},
+};
+
+static bool run_line(struct app *a, char *text, struct err *e)
+{
+    struct line l;
+    if (!split(&l, text, e)) return false;
+    if (l.n == 0) return true;
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+        if (strcmp(verbs[i].name, l.word[0]) == 0) return verbs[i].run(a, &l, e);
+    return err_set(e, ERR_USAGE, "%s: there is no such action", l.word[0]);
+}
+
+bool script_run(struct app *a, const char *path, struct err *e)
+{
+    struct arena mem;
+    char *text = NULL;
+    size_t n = 0;
+    if (!arena_init(&mem, MAX_SCRIPT + 64, e)) return false;
+    bool ok = file_read(path, MAX_SCRIPT, &mem, &text, &n, e);
+    if (ok && strlen(text) != n)
+        ok = err_set(e, ERR_USAGE, "%s: holds a zero byte; a script is text", path);
+    ok = ok && app_build(a, false, e);
+    int number_of_line = 0;
+    for (char *at = text; ok && at && *at; number_of_line++) {
+        size_t len = strcspn(at, "\n");
+        char *next = at[len] ? at + len + 1 : at + len;
+        at[len] = '\0';
+        ok = run_line(a, at, e);
+        if (!ok) {
+            char where[512];
+            (void)snprintf(where, sizeof where, "%.480s:%d", path, number_of_line + 1);
+            (void)err_at(e, where);
+        }
+        at = next;
+    }
+    arena_free(&mem);
+    return ok;
+}

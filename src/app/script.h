@@ -1,0 +1,28 @@
+/* script: a session as text, one action a line, run without a window.
+ *
+ *   key NAME              a key as people write it: Right, t, Ctrl+=, F1, Space
+ *   hover X Y             the pointer at a point of the layout
+ *   click X Y             press and release;  double X Y: twice
+ *   click "TEXT"          the control that bears this text or this hover text
+ *   drag X0 Y0 X1 Y1      press, move, release
+ *   wheel X Y NOTCHES     up > 0
+ *   leave                 the pointer leaves the window
+ *   size WxH              another picture size, pixels
+ *   wait SECONDS          lets the animation's clock run, in no time
+ *   ready                 waits until what is asked for is computed
+ *   frame                 draws a frame
+ *   export FILE.png       writes a picture, paths from the working folder
+ *   expect NAME VALUE     compares a part of the state: see script_names
+ *   expect text "TEXT"    this text is on screen;  expect no-text "TEXT": it is not
+ *
+ * Empty lines and what follows a # outside quotes are skipped. */
+#ifndef HEADLIGHT_SCRIPT_H
+#define HEADLIGHT_SCRIPT_H
+
+#include "app.h"
+
+/* Runs the script. ERR_USAGE: a line that is none of the above; ERR_INPUT: a failed
+ * expectation or an unreadable file. The error names file and line. */
+bool script_run(struct app *a, const char *path, struct err *e);
+
+#endif
