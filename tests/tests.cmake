@@ -20,6 +20,8 @@ function(layer_test name)
 endfunction()
 
 layer_test(base)
+layer_test(model)
+layer_test(step)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
 set(ATTN_TESTING tests/attn_case.c tests/oracle.c tests/npy.c)
