@@ -161,10 +161,16 @@ struct scene_theme {
     struct scene_rgba warn; /* what-if banner, message bar */
     struct scene_rgba on_warn;
     struct scene_rgba q, k, v, o; /* the matrices' letters */
-    struct scene_rgba map[MAP_COUNT][256];
+    struct
+    { /* colours at the map's ends and, if diverging, middle; see scene_map_entry */
+        struct scene_rgba low, middle, high;
+        float power; /* of the way between: < 1 is steeper near the middle or low end */
+    } map[MAP_COUNT];
 };
 const struct scene_theme *scene_theme_get(enum step_theme t);
 
+/* Entry 0 .. 255 of a colour map: what a value at i / 255 of the range is painted in. */
+struct scene_rgba scene_map_entry(const struct scene_theme *t, enum scene_map map, int i);
 /* The colour of a value, as gfx paints it. */
 struct scene_rgba scene_map_color(const struct scene_theme *t, enum scene_map map,
                                   float lo, float hi, bool log, float value);

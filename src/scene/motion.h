@@ -1,0 +1,49 @@
+/* Private to scene: the stage being drawn, and the motions that draw it. */
+#ifndef HEADLIGHT_MOTION_H
+#define HEADLIGHT_MOTION_H
+
+#include "grid.h"
+
+/* The cell or line that the frames point at. -1: none. */
+struct focus {
+    int row, col, group;
+    bool moving; /* the animation's own, not the pointer's */
+};
+
+struct stage {
+    struct brush b;
+    const struct stage_spec *spec;
+    struct layout l;
+    struct step_clock clock;
+    struct step_beat beat;
+    struct focus f;
+    struct attn_dims d;
+    bool done; /* the animation has come to its end */
+};
+
+struct focus focus_of(const struct stage *st);
+
+/* Shared by the motions. */
+const char *range_note(const struct stage *st, enum attn_tensor t, const char *text);
+struct scene_rgba tensor_color(const struct scene_theme *t, enum attn_tensor id);
+struct grid_style weights_style(const struct stage *st, const struct grid *g);
+bool large_cells(const struct stage *st, const struct grid *g);
+void operands_draw(const struct stage *st, float alpha);
+/* Frames around the row asked, the column asked, and what they give; short leaders show
+ * which way they meet. */
+void frames_draw(const struct stage *st, bool operands);
+/* Crosshair over a large matrix: the row, and the column under the pointer. */
+void crosshair_draw(const struct stage *st);
+
+/* K stands on its side, so its name goes to its right. */
+void key_label(const struct stage *st, float alpha);
+/* One diverging range for the scores of stages 2 to 5. */
+void score_range(const struct stage *st, float *lo, float *hi);
+
+void motion_dot(struct stage *st);  /* dot.c */
+void motion_fade(struct stage *st); /* scores.c */
+void motion_diagonal(struct stage *st);
+void motion_softmax(struct stage *st);
+void motion_blend(struct stage *st); /* blend.c */
+
+#endif
