@@ -16,6 +16,7 @@
 #include "kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     ROWS = 48,   /* query rows in a task: a multiple of every tile's height */
@@ -71,13 +72,18 @@ static void pack_task(const void *arg, int t)
     int from = attn_max(panel * nr, f->first), to = attn_min((panel + 1) * nr, f->n);
     float *kt = kv->kt + h * kt_floats(kv, j->k) + (size_t)panel * nr * d;
     float *v = kv->v + h * v_floats(kv, j->k);
-    for (int i = from; i < to; i++) {
-        const float *row = f->qkv.data + (size_t)(i - f->first) * f->qkv.ld + h * d;
-        for (int a = 0; a < d; a++) kt[(size_t)a * nr + i - panel * nr] = row[w + a];
-        for (int a0 = 0; a0 < d; a0 += nr) {
-            int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
+    const float *q = f->qkv.data + (size_t)(from - f->first) * f->qkv.ld + h * d;
+    for (int a = 0; a < d; a++) {
+        const float *k = q + w + a;
+        float *to_k = kt + (size_t)a * nr + (from - panel * nr);
+        for (int i = 0; i < to - from; i++) to_k[i] = k[(size_t)i * f->qkv.ld];
+    }
+    for (int a0 = 0; a0 < d; a0 += nr) {
+        int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
+        for (int i = from; i < to; i++) {
+            const float *row = q + 2 * w + a0 + (size_t)(i - from) * f->qkv.ld;
             float *to_v = v + (size_t)kv->room * a0 + (size_t)i * width;
-            for (int a = 0; a < n; a++) to_v[a] = row[2 * w + a0 + a];
+            memcpy(to_v, row, (size_t)n * sizeof *row);
             for (int a = n; a < width; a++) to_v[a] = 0.0f;
         }
     }
@@ -126,6 +132,7 @@ static void block_scores(const struct job *j, float *s, int h, int i0, int i1, i
             .n = attn_min(nr, j1 - p),
             .k = d,
             .diag = ATTN_DENSE,
+            .edge = f->opts.causal ? i0 - p : ATTN_DENSE,
         });
 }
 
@@ -150,6 +157,7 @@ static void block_values(const struct job *j, const float *s, int h, int i0, int
             .n = n,
             .k = j1 - j0,
             .diag = f->opts.causal ? i0 - j0 : ATTN_DENSE,
+            .edge = ATTN_DENSE,
             .add = j0 > 0,
             .row_scale = inv,
         });

@@ -55,8 +55,16 @@ static void product_task(const void *arg, int t)
             .n = n,
             .k = k,
             .diag = p->causal ? r0 - k0 : ATTN_DENSE,
+            .edge = ATTN_DENSE,
             .add = k0 > 0,
         };
+        if (p->panels && n0 + n < p->c.cols) {
+            /* Each block of rows fetches its part of the next panel. */
+            int n_next = attn_round_up(attn_min(ks->nr, p->c.cols - n0 - n), ks->vec);
+            size_t all = (size_t)p->a.cols * n_next, share = all / job->n_row_block;
+            g.next = g.b + (size_t)p->a.cols * n + t % job->n_row_block * share;
+            g.n_next = share;
+        }
         if (last && p->bias) g.bias = p->bias + n0;
         if (last && p->res.data) {
             g.res = p->res.data + (size_t)r0 * p->res.ld + n0;

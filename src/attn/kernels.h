@@ -12,7 +12,7 @@ enum {
     ATTN_ALIGN = 64,    /* bytes: a cache line, and the widest vector */
     ATTN_NR_MAX = 64,   /* widest panel of any set, in floats */
     ATTN_K_BLOCK = 384, /* terms packed at a time where B is not packed for good */
-    ATTN_DENSE = 1 << 30 /* attn_gemm.diag that forbids nothing */
+    ATTN_DENSE = 1 << 30 /* attn_gemm.diag or edge that forbids nothing */
 };
 
 /* C = act(A*B * row_scale + bias) + res, one panel wide. Terms are added in ascending
@@ -26,12 +26,15 @@ struct attn_gemm {
     int ldc, lda, ldb;
     int m, n, k; /* n <= nr */
     int diag;
+    int edge;               /* elements j > edge + r of row r may stay unwritten */
     bool add;               /* the sum starts from C, not from 0 */
     bool gelu;              /* act: GPT-2's tanh form; else none */
     const float *bias;      /* [n] or NULL */
     const float *row_scale; /* [m] or NULL */
     const float *res;       /* [m, n] or NULL, rows ldr apart; added last */
     int ldr;
+    const float *next; /* n_next floats that are worth fetching into cache meanwhile */
+    size_t n_next;
 };
 
 struct attn_kernels {

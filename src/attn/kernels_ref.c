@@ -16,7 +16,7 @@ static void ref_gemm(const struct attn_gemm *g)
         const float *a = g->a + (size_t)r * g->lda;
         float *c = g->c + (size_t)r * g->ldc;
         int k = attn_min(g->k, g->diag + r + 1);
-        for (int j = 0; j < g->n; j++) {
+        for (int j = 0; j < attn_min(g->n, g->edge + r + 1); j++) {
             float sum = g->add ? c[j] : 0.0f;
             for (int kk = 0; kk < k; kk++) sum += a[kk] * g->b[(size_t)kk * g->ldb + j];
             if (g->row_scale) sum *= g->row_scale[r];

@@ -49,6 +49,14 @@ INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
     const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb;
     const int common = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
     const float *b = g->b;
+#pragma GCC unroll 8
+    for (int r = 0; r < mr; r++)
+#pragma GCC unroll 4
+        for (int v = 0; v < nv; v++) {
+            if (!g->add) __builtin_prefetch(c + (size_t)r * g->ldc + v * W, 1, 3);
+            if (g->res)
+                __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
+        }
     for (int kk = 0; kk < common; kk++, b += ldb) {
         vf bv[NV];
 #pragma GCC unroll 4
@@ -110,12 +118,24 @@ static tile_fn *const tiles[MR][NV] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), R
 
 static void gelu_row(float *c, int n);
 
+/* The part of what the next call will read that falls on rows r0..r1-1. */
+static void fetch_share(const struct attn_gemm *g, int r0, int r1)
+{
+    const size_t line = ATTN_ALIGN / sizeof(float), lines = g->n_next / line;
+    const size_t to = lines * (size_t)r1 / (size_t)g->m;
+    for (size_t l = lines * (size_t)r0 / (size_t)g->m; l < to; l++)
+        __builtin_prefetch(g->next + l * line, 0, 2);
+}
+
 static void simd_gemm(const struct attn_gemm *g)
 {
-    const int nv = (g->n + W - 1) / W;
+    struct attn_gemm cut = *g; /* to what the tile's last row wants */
     for (int r0 = 0; r0 < g->m; r0 += MR) {
         const int mr = attn_min(MR, g->m - r0);
-        tiles[mr - 1][nv - 1](g, r0);
+        cut.n = attn_min(g->n, g->edge + r0 + mr);
+        if (cut.n <= 0) continue;
+        fetch_share(g, r0, r0 + mr);
+        tiles[mr - 1][(cut.n - 1) / W](&cut, r0);
         for (int r = r0; g->gelu && r < r0 + mr; r++)
             gelu_row(g->c + (size_t)r * g->ldc, g->n);
     }
