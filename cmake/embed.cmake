@@ -1,0 +1,16 @@
+# Writes the shaders into a C header, so that the program needs no file beside it.
+# cmake -DOUT=shaders_embedded.h -DFILES=a.vert,b.frag -P cmake/embed.cmake
+string(REPLACE "," ";" FILES "${FILES}")
+set(text "/* Made from shaders/ at build time. */\n")
+set(table "")
+set(at 0)
+foreach(file ${FILES})
+    get_filename_component(name ${file} NAME)
+    file(READ ${file} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    string(APPEND text "static const char shader_text_${at}[] = {${bytes}0};\n")
+    string(APPEND table "    {\"${name}\", shader_text_${at}},\n")
+    math(EXPR at "${at} + 1")
+endforeach()
+string(APPEND text "static const struct {\n    const char *name, *text;\n} shader_files[] = {\n${table}};\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,8 @@
+#version 330 core
+flat in vec4 v_fill; // opaque
+layout(location = 0) out vec4 o_color;
+
+void main()
+{
+    o_color = v_fill;
+}

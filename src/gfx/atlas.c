@@ -1,0 +1,141 @@
+/* Glyphs are placed on shelves of like height and kept until the atlas is full. */
+#include "atlas.h"
+
+#include "glo.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WHITE = 2, GAP = 1, SHELF_STEP = 4 };
+
+bool atlas_init(struct atlas *a, struct arena *mem, struct err *e)
+{
+    *a = (struct atlas){0};
+    a->texels = arena_push(mem, ATLAS_SIZE, ATLAS_SIZE);
+    a->glyph = arena_push(mem, ATLAS_GLYPHS, sizeof *a->glyph);
+    if (!a->texels || !a->glyph)
+        return err_set(e, ERR_SYSTEM, "out of memory for the glyph atlas");
+    a->texture =
+        gl_texture_create(GL_R8, ATLAS_SIZE, ATLAS_SIZE, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    atlas_reset(a);
+    return true;
+}
+
+void atlas_fini(struct atlas *a)
+{
+    if (a->texture) glDeleteTextures(1, &a->texture);
+    *a = (struct atlas){0};
+}
+
+void atlas_reset(struct atlas *a)
+{
+    memset(a->glyph, 0, ATLAS_GLYPHS * sizeof *a->glyph);
+    a->n_glyph = 0;
+    a->n_shelf = 0;
+    a->next_y = WHITE + GAP;
+    for (size_t y = 0; y < WHITE; y++) memset(a->texels + y * ATLAS_SIZE, 255, WHITE);
+    a->dirty0 = 0;
+    a->dirty1 = WHITE;
+}
+
+/* Room for w x h texels; false: full. */
+static bool place(struct atlas *a, int w, int h, uint16_t *u, uint16_t *v)
+{
+    h = (h + SHELF_STEP - 1) / SHELF_STEP * SHELF_STEP;
+    int at = 0;
+    while (at < a->n_shelf && (a->shelf[at].h != h || a->shelf[at].x + w > ATLAS_SIZE))
+        at++;
+    if (at == a->n_shelf) {
+        if (at == ATLAS_SHELVES || w > ATLAS_SIZE || a->next_y + h > ATLAS_SIZE)
+            return false;
+        a->shelf[at].y = a->next_y;
+        a->shelf[at].h = h;
+        a->shelf[at].x = 0;
+        a->next_y += h + GAP;
+        a->n_shelf++;
+    }
+    *u = (uint16_t)a->shelf[at].x;
+    *v = (uint16_t)a->shelf[at].y;
+    a->shelf[at].x += w + GAP;
+    return true;
+}
+
+/* The mean of FONTS_PHASES columns of the bitmap is one texel; phase k begins k columns
+ * earlier, which moves the glyph right by k / FONTS_PHASES pixel. */
+static void filter(struct atlas *a, const struct glyph *g, const struct font_bitmap *b,
+                   int first)
+{
+    const SDL_Surface *s = b->surface;
+    for (int y = 0; y < g->h; y++) {
+        const uint8_t *from = (const uint8_t *)s->pixels + (ptrdiff_t)y * s->pitch;
+        uint8_t *to = a->texels + (size_t)(g->v + y) * ATLAS_SIZE + g->u;
+        for (int phase = 0; phase < FONTS_PHASES; phase++) {
+            for (int x = 0; x < g->w; x++) {
+                int begin = x * FONTS_PHASES + first - phase, sum = 0;
+                for (int k = 0; k < FONTS_PHASES; k++)
+                    if (begin + k >= 0 && begin + k < s->w) sum += from[begin + k];
+                *to++ = (uint8_t)((sum + FONTS_PHASES / 2) / FONTS_PHASES);
+            }
+        }
+    }
+    if (g->v < a->dirty0) a->dirty0 = g->v;
+    if (g->v + g->h > a->dirty1) a->dirty1 = g->v + g->h;
+}
+
+static int floor_div(int a, int b)
+{
+    return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static bool make(struct atlas *a, struct fonts *f, struct glyph *g, enum scene_font font,
+                 uint32_t code, float size, float advance)
+{
+    struct font_bitmap b = fonts_render(f, font, code, size, advance);
+    if (!b.surface) return true; /* takes its room and shows nothing */
+    int left = floor_div(b.left, FONTS_PHASES);
+    int first = left * FONTS_PHASES - b.left; /* columns before the surface: <= 0 */
+    int w = (b.surface->w - first + 2 * (FONTS_PHASES - 1)) / FONTS_PHASES;
+    int h = b.surface->h;
+    bool ok = place(a, w * FONTS_PHASES, h, &g->u, &g->v);
+    if (ok) {
+        g->w = (uint16_t)w;
+        g->h = (uint16_t)h;
+        g->left = (int16_t)left;
+        g->top = (int16_t)b.top;
+        filter(a, g, &b, first);
+    }
+    SDL_FreeSurface(b.surface);
+    return ok;
+}
+
+const struct glyph *atlas_glyph(struct atlas *a, struct fonts *f, enum scene_font font,
+                                uint32_t code, float size, float advance)
+{
+    /* Sizes in 1/32 pixel; the advance follows from font and code. */
+    uint64_t key = 1 | (uint64_t)code << 1 | (uint64_t)font << 22 |
+                   (uint64_t)lroundf(size * 32) << 25;
+    uint64_t slot = (key * UINT64_C(0x9E3779B97F4A7C15)) >> 51; /* 13 bits */
+    while (a->glyph[slot].key && a->glyph[slot].key != key)
+        slot = (slot + 1) % ATLAS_GLYPHS;
+    struct glyph *g = &a->glyph[slot];
+    if (g->key) return g;
+    if (a->n_glyph == ATLAS_GLYPHS / 2) return NULL;
+    struct glyph made = {.key = key};
+    if (!make(a, f, &made, font, code, size, advance)) return NULL;
+    *g = made;
+    a->n_glyph++;
+    return g;
+}
+
+void atlas_upload(struct atlas *a)
+{
+    if (a->dirty0 >= a->dirty1) return;
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, a->texture);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+    glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, a->dirty0, ATLAS_SIZE, a->dirty1 - a->dirty0,
+                    GL_RED, GL_UNSIGNED_BYTE, a->texels + (size_t)a->dirty0 * ATLAS_SIZE);
+    a->dirty0 = ATLAS_SIZE;
+    a->dirty1 = 0;
+}
