@@ -68,12 +68,15 @@ struct attn_opts {
 };
 struct attn_opts attn_opts_default(void);
 
+struct attn_packed; /* the same weights laid out by attn_pack */
+
 /* One block's weights. Biases may be NULL. */
 struct attn_weights {
     struct attn_cmat w_qkv; /* [d_model, 3*d_model] */
     const float *b_qkv;     /* [3*d_model] or NULL */
     struct attn_cmat w_o;   /* [d_model, d_model] */
     const float *b_o;       /* [d_model] or NULL */
+    const struct attn_packed *packed; /* these weights, for attn_run to be quicker, or NULL */
 };
 
 /* ---- kernels and threads --------------------------------------------------------- */
@@ -223,8 +226,7 @@ enum attn_status attn_run_head(const struct attn_ctx *c, struct attn_trace *t, i
  * NULL. */
 struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id, int head);
 
-/* Weights laid out for the fused path, once, when they are loaded. */
-struct attn_packed;
+/* Weights laid out for one kernel set, once, when they are loaded. */
 size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d);
 enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
                            const struct attn_weights *w, struct attn_dims d, void *mem,

@@ -78,6 +78,24 @@ enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **ou
     return ATTN_OK;
 }
 
+static bool packed_for(const struct attn_packed *p, const struct attn_kernels *k,
+                       struct attn_dims d)
+{
+    return p && p->k == k && p->d.d_model == d.d_model && p->d.n_head == d.n_head;
+}
+
+const float *attn_packed_qkv(const struct attn_packed *p, const struct attn_kernels *k,
+                             struct attn_dims d)
+{
+    return packed_for(p, k, d) ? p->w_qkv : NULL;
+}
+
+const float *attn_packed_o(const struct attn_packed *p, const struct attn_kernels *k,
+                           struct attn_dims d)
+{
+    return packed_for(p, k, d) ? p->w_o : NULL;
+}
+
 struct block_layout {
     size_t kv, qkv, z, total; /* in floats */
     int ld_qkv;
@@ -86,7 +104,7 @@ struct block_layout {
 static struct block_layout block_layout(struct attn_dims d)
 {
     struct block_layout l = {0};
-    l.ld_qkv = 3 * d.d_model + 16;
+    l.ld_qkv = 3 * d.d_model + ATTN_QKV_PAD;
     l.kv = take(&l.total, attn_kv_floats(d));
     l.qkv = take(&l.total, (size_t)d.n_tok * l.ld_qkv);
     l.z = take(&l.total, (size_t)d.n_tok * d.d_model);
@@ -112,7 +130,7 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
 {
     int rows = n - first, width = d.d_model;
     if (attn_dims_check(d) != ATTN_OK || first < 0 || n <= first || n > d.n_tok ||
-        w->k != c->k || w->d.d_model != width || w->d.n_head != d.n_head ||
+        !packed_for(w, c->k, d) ||
         !attn_mat_is(io->x, rows, width) ||
         !attn_mat_is(attn_const(io->y), rows, width) ||
         (opts.residual && !attn_mat_is(io->h, rows, width)) ||

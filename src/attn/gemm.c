@@ -6,6 +6,14 @@
 
 enum { ROWS = 192 /* of C in one task: a multiple of every tile's height */ };
 
+/* Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
+ * enough, so that the panel is packed once. */
+static int rows_a_task(const struct attn_ctx *c, const struct attn_product *p, int n_panel)
+{
+    bool whole = !p->panels && n_panel >= 4 * attn_pool_size(c->pool);
+    return whole ? p->c.rows : ROWS;
+}
+
 void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transposed, int k0,
                      int k, int n0, int n)
 {
@@ -24,7 +32,7 @@ void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transpose
 struct product_job {
     const struct attn_kernels *k;
     const struct attn_product *p;
-    int n_row_block;
+    int n_row, n_row_block; /* rows a task, tasks a panel */
 };
 
 static void product_task(const void *arg, int t)
@@ -34,7 +42,8 @@ static void product_task(const void *arg, int t)
     const struct attn_product *p = job->p;
     _Alignas(ATTN_ALIGN) float panel[ATTN_K_BLOCK * ATTN_NR_MAX];
     int n0 = t / job->n_row_block * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
-    int m0 = t % job->n_row_block * ROWS, m1 = attn_min(m0 + ROWS, p->c.rows);
+    int m0 = t % job->n_row_block * job->n_row;
+    int m1 = attn_min(m0 + job->n_row, p->c.rows);
     int width = attn_round_up(n, ks->vec);
     int step = p->panels ? p->a.cols : ATTN_K_BLOCK;
     for (int k0 = 0; k0 < p->a.cols; k0 += step) {
@@ -77,6 +86,7 @@ static void product_task(const void *arg, int t)
 void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)
 {
     int n_panel = (p->c.cols + c->k->nr - 1) / c->k->nr;
-    struct product_job job = {c->k, p, (p->c.rows + ROWS - 1) / ROWS};
+    struct product_job job = {.k = c->k, .p = p, .n_row = rows_a_task(c, p, n_panel)};
+    job.n_row_block = (p->c.rows + job.n_row - 1) / job.n_row;
     attn_parallel(c, n_panel * job.n_row_block, true, product_task, &job);
 }

@@ -11,6 +11,7 @@
 enum {
     ATTN_ALIGN = 64,    /* bytes: a cache line, and the widest vector */
     ATTN_NR_MAX = 64,   /* widest panel of any set, in floats */
+    ATTN_QKV_PAD = 16,  /* between rows of QKV, which would share cache sets at 3*768 */
     ATTN_K_BLOCK = 384, /* terms packed at a time where B is not packed for good */
     ATTN_DENSE = 1 << 30 /* attn_gemm.diag or edge that forbids nothing */
 };
@@ -111,6 +112,15 @@ struct attn_fused {
     int first, n, skip;
 };
 void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f);
+
+/* ---- block.c ----------------------------------------------------------------------- */
+
+/* The panels of packed weights; NULL where p is NULL or was packed for another kernel set
+ * or other dims. */
+const float *attn_packed_qkv(const struct attn_packed *p, const struct attn_kernels *k,
+                             struct attn_dims d);
+const float *attn_packed_o(const struct attn_packed *p, const struct attn_kernels *k,
+                           struct attn_dims d);
 
 /* ---- attn.c ------------------------------------------------------------------------ */
 

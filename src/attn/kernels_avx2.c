@@ -121,6 +121,10 @@ INLINE int v_all(vmask m)
 {
     return _mm256_movemask_ps(m) == 0xff;
 }
+INLINE int v_count(vmask m)
+{
+    return __builtin_popcount((unsigned)_mm256_movemask_ps(m));
+}
 INLINE vf v_select(vmask m, vf a, vf b)
 {
     return _mm256_blendv_ps(b, a, m);

@@ -104,6 +104,10 @@ INLINE int v_all(vmask m)
 {
     return m == 0xffff;
 }
+INLINE int v_count(vmask m)
+{
+    return __builtin_popcount(m);
+}
 INLINE vf v_select(vmask m, vf a, vf b)
 {
     return _mm512_mask_blend_ps(m, b, a);

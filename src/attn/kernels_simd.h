@@ -12,7 +12,7 @@
  *   v_abs(x) v_sum(x) v_highest(x) v_lowest(x)       last three over lanes, in fixed order
  *   v_pow2_mul(p, n)               p * 2^n, n integral, -150..128, rounded once
  *   v_less(a, b) v_equal(a, b)     false where one is NaN
- *   v_both(m, m) v_all(m)          and of lanes; whether all are true
+ *   v_both(m, m) v_all(m) v_count(m)   and of lanes; whether all are true; how many
  *   v_select(m, a, b)              a where true, else b
  *   vd_add_floats(acc, x)          acc[VD] += x;  vd_sum(acc)
  *
@@ -245,30 +245,27 @@ static void simd_row_div(float *p, const float *e, int n, float sum)
 
 static void simd_stats(struct attn_stats *st, const float *s, int n)
 {
-    const vf inf = v_set1(INFINITY);
-    vf low = inf, high = v_set1(-INFINITY);
+    const vf inf = v_set1(INFINITY), minus_inf = v_set1(-INFINITY);
+    vf low = inf, high = minus_inf;
     vd sum[VD] = {0};
-    int64_t finite = 0, pos = 0, neg = 0;
+    int finite = 0, pos = 0, neg = 0;
     for (int j = 0; j < n; j += W) {
-        int m = attn_min(W, n - j);
-        vf x = j + W <= n ? v_load(s + j) : v_load_n(s + j, m, s[j]);
+        /* Lanes past the end hold NaN, which is counted as nothing. */
+        vf x = j + W <= n ? v_load(s + j) : v_load_n(s + j, n - j, NAN);
         vmask ok = v_less(v_abs(x), inf);
-        if (m == W && v_all(ok)) {
+        if (v_all(ok)) {
             finite += W;
-        } else { /* an odd element or a short end: lanes past m repeat s[j] */
-            float lane[W];
-            v_store(lane, x);
-            for (int i = 0; i < m; i++) {
-                finite += fabsf(lane[i]) < INFINITY;
-                pos += lane[i] == INFINITY;
-                neg += lane[i] == -INFINITY;
-            }
-            x = v_load_n(lane, m, NAN);
-            ok = v_less(v_abs(x), inf);
+            low = v_min(x, low);
+            high = v_max(x, high);
+            vd_add_floats(sum, x);
+        } else {
+            finite += v_count(ok);
+            pos += v_count(v_equal(x, inf));
+            neg += v_count(v_equal(x, minus_inf));
+            low = v_min(v_select(ok, x, inf), low);
+            high = v_max(v_select(ok, x, minus_inf), high);
+            vd_add_floats(sum, v_select(ok, x, v_set1(0.0f)));
         }
-        low = v_min(v_select(ok, x, inf), low);
-        high = v_max(v_select(ok, x, v_set1(-INFINITY)), high);
-        vd_add_floats(sum, v_select(ok, x, v_set1(0.0f)));
     }
     st->min = fminf(st->min, v_lowest(low));
     st->max = fmaxf(st->max, v_highest(high));

@@ -19,7 +19,7 @@ static struct layout layout(struct attn_dims d)
 {
     struct layout l = {0};
     size_t n = (size_t)d.n_tok, w = (size_t)d.d_model;
-    l.qkv = take(&l.total, n * 3 * w);
+    l.qkv = take(&l.total, n * (3 * w + ATTN_QKV_PAD));
     for (int i = 0; i < 4; i++) l.s[i] = take(&l.total, n * n);
     l.z = take(&l.total, n * w);
     l.y_proj = take(&l.total, n * w);
@@ -45,7 +45,7 @@ enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void 
     int n = d.n_tok, w = d.d_model;
     *t = (struct attn_trace){
         .dims = d,
-        .qkv = {base + l.qkv, n, 3 * w, 3 * w},
+        .qkv = {base + l.qkv, n, 3 * w, 3 * w + ATTN_QKV_PAD},
         .s_raw = {base + l.s[0], n, n, n},
         .s_scaled = {base + l.s[1], n, n, n},
         .s_masked = {base + l.s[2], n, n, n},
@@ -104,19 +104,44 @@ static void copy(struct attn_mat to, struct attn_cmat from)
                (size_t)to.cols * sizeof(float));
 }
 
-static bool stopped(const struct attn_ctx *c)
+struct stats_job {
+    struct attn_trace *t;
+    bool head_only; /* leave out what does not change with the head in view */
+};
+
+static void stats_task(const void *arg, int id)
 {
-    return c->cancel && *c->cancel;
+    const struct stats_job *j = arg;
+    bool whole = id == ATTN_H || id == ATTN_X || id >= ATTN_Z_ALL;
+    struct attn_cmat m = attn_trace_view(j->t, (enum attn_tensor)id, j->t->head);
+    if (m.data && !(whole && j->head_only)) j->t->stats[id] = attn_stats_of(m);
 }
 
-static void take_stats(const struct attn_ctx *c, struct attn_trace *t, bool per_head_only)
+static void take_stats(const struct attn_ctx *c, struct attn_trace *t, bool head_only)
 {
-    for (int id = 0; id < ATTN_TENSOR_COUNT && !stopped(c); id++) {
-        bool whole = id == ATTN_H || id == ATTN_X || id >= ATTN_Z_ALL;
-        if (per_head_only && whole) continue;
-        struct attn_cmat m = attn_trace_view(t, (enum attn_tensor)id, t->head);
-        if (m.data) t->stats[id] = attn_stats_of(m);
-    }
+    struct stats_job job = {t, head_only};
+    attn_parallel(c, ATTN_TENSOR_COUNT, false, stats_task, &job);
+}
+
+struct residual_job {
+    struct attn_mat y;
+    struct attn_cmat y_proj, h;
+};
+
+static void residual_task(const void *arg, int i)
+{
+    const struct residual_job *j = arg;
+    float *y = j->y.data + (size_t)i * j->y.ld;
+    const float *p = j->y_proj.data + (size_t)i * j->y_proj.ld;
+    const float *h = j->h.data ? j->h.data + (size_t)i * j->h.ld : NULL;
+    for (int a = 0; a < j->y.cols; a++) y[a] = h ? p[a] + h[a] : p[a];
+}
+
+static void add_residual(const struct attn_ctx *c, struct attn_trace *t)
+{
+    struct residual_job job = {t->y, attn_const(t->y_proj), t->h};
+    if (!t->opts.residual) job.h.data = NULL;
+    attn_parallel(c, t->y.rows, true, residual_task, &job);
 }
 
 /* Stages 2 to 6 of the head in view. Shapes are the trace's own and cannot be wrong. */
@@ -139,17 +164,6 @@ static void head_stages(const struct attn_ctx *c, struct attn_trace *t)
                       t->opts.causal);
 }
 
-static void add_residual(struct attn_trace *t)
-{
-    copy(t->y, attn_const(t->y_proj));
-    if (!t->opts.residual) return;
-    for (int i = 0; i < t->y.rows; i++) {
-        float *y = t->y.data + (size_t)i * t->y.ld;
-        const float *h = t->h.data + (size_t)i * t->h.ld;
-        for (int a = 0; a < t->y.cols; a++) y[a] += h[a];
-    }
-}
-
 enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                           struct attn_cmat x, struct attn_cmat h,
                           const struct attn_weights *w, struct attn_opts opts, int head)
@@ -164,7 +178,12 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
     t->x = x;
     t->h = h;
     t->head = head;
-    attn_project(c, t->qkv, x, w->w_qkv, w->b_qkv);
+    /* What attn_project and attn_output do, with the panels where there are any. */
+    attn_multiply(c, &(struct attn_product){.c = t->qkv,
+                                            .a = x,
+                                            .b = w->w_qkv,
+                                            .panels = attn_packed_qkv(w->packed, c->k, d),
+                                            .bias = w->b_qkv});
     if (d.n_head > 1) {
         struct attn_kv kv = attn_kv_at(t->work, d);
         attn_fused_rows(c, &(struct attn_fused){.z = t->z,
@@ -175,9 +194,12 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                                                 .skip = head});
     }
     head_stages(c, t);
-    attn_output(c, t->y_proj, attn_const(t->z), w->w_o, w->b_o,
-                (struct attn_cmat){NULL, 0, 0, 0});
-    if (!stopped(c)) add_residual(t);
+    attn_multiply(c, &(struct attn_product){.c = t->y_proj,
+                                            .a = attn_const(t->z),
+                                            .b = w->w_o,
+                                            .panels = attn_packed_o(w->packed, c->k, d),
+                                            .bias = w->b_o});
+    add_residual(c, t);
     take_stats(c, t, false);
     return ATTN_OK;
 }
