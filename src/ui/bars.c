@@ -1,0 +1,287 @@
+/* The top bar (name, place, scale, dimensions) and the bottom bar (key hints, window). */
+#include "parts.h"
+
+#include <math.h>
+
+/* ---- top bar ------------------------------------------------------------------------ */
+
+enum {
+    EDGE_W = 1,
+    TOP_PAD = 24,
+    TOP_GAP = 16,
+    LOGO_X = 30, /* centre of the disc, from the left */
+    LOGO_R = 7,
+    BEAM_X = 52, /* where the beam ends */
+    BEAM_R = 16, /* half its height there */
+    NAME_X = 64,
+    SUBTITLE_X = 160, /* at least */
+    SWITCH_W = 176,
+    SWITCH_H = 30,
+    SWITCH_INSET = 2,
+    LABEL_LEAST = 60, /* points of "toy · random weights" worth showing */
+    DIM_GAP = 22,     /* between two dimensions */
+    DIM_INNER = 8     /* between a dimension's name and its values */
+};
+static const struct ui_type name_type = {FONT_UI_BOLD, 17};
+static const struct ui_type title_type = {FONT_UI, 14};
+static const struct ui_type place_type = {FONT_UI_MEDIUM, 14};
+static const struct ui_type dim_value = {FONT_MONO_BOLD, 14};
+static const struct ui_type dim_other = {FONT_MONO, 12};
+static const char subtitle[] = "causal self-attention";
+
+static struct step_action verb_i(enum step_verb verb, int i)
+{
+    return (struct step_action){.verb = verb, .i = i};
+}
+
+static void logo(const struct ui *u, float cy)
+{
+    const float x[3] = {LOGO_X, BEAM_X, BEAM_X};
+    const float y[3] = {cy - LOGO_R, cy - BEAM_R, cy + BEAM_R};
+    struct scene_item *beam = scene_triangle(u->sc, x, y, u->theme->accent_mid);
+    beam->u.poly.x[3] = LOGO_X;
+    beam->u.poly.y[3] = cy + LOGO_R;
+    beam->u.poly.n = 4;
+    (void)scene_rect(
+        u->sc, (struct scene_rect){LOGO_X - LOGO_R, cy - LOGO_R, 2 * LOGO_R, 2 * LOGO_R},
+        LOGO_R, u->theme->accent);
+}
+
+/* A dimension: its name, its value here and, in toy scale, GPT-2's. */
+struct dim {
+    const char *name, *value, *other; /* other may be NULL */
+    float w;
+};
+
+enum { DIM_COUNT = 4 };
+
+static float dims_of(const struct ui *u, struct dim dim[DIM_COUNT], bool others)
+{
+    struct attn_dims d = step_place_of(u->s)->dims, g = u->s->place[STEP_GPT2].dims;
+    others = others && u->s->scale == STEP_TOY;
+    const int here[DIM_COUNT] = {d.n_tok, d.d_model, attn_d_head(d), d.n_head};
+    const int there[DIM_COUNT] = {0, g.d_model, attn_d_head(g), g.n_head};
+    static const char *const name[DIM_COUNT] = {"tokens", "d_model", "d_head", "heads"};
+    float w = DIM_GAP * (DIM_COUNT - 1);
+    for (int i = 0; i < DIM_COUNT; i++) {
+        dim[i].name = name[i];
+        dim[i].value = scene_print(u->sc, "%d", here[i]);
+        dim[i].other = others && there[i] ? scene_print(u->sc, "%d", there[i]) : NULL;
+        dim[i].w = ui_width(u, ui_note, name[i]) + DIM_INNER +
+                   ui_width(u, dim_value, dim[i].value);
+        if (dim[i].other) dim[i].w += DIM_INNER + ui_width(u, dim_other, dim[i].other);
+        w += dim[i].w;
+    }
+    return w;
+}
+
+static void draw_dims(const struct ui *u, const struct dim dim[DIM_COUNT], float x,
+                      float cy)
+{
+    const struct scene_theme *t = u->theme;
+    for (int i = 0; i < DIM_COUNT; i++) {
+        float at = x;
+        (void)ui_text(u, at, cy, ALIGN_LEFT, ui_note, t->ink_soft, dim[i].name);
+        at += ui_width(u, ui_note, dim[i].name) + DIM_INNER;
+        (void)ui_text(u, at, cy, ALIGN_LEFT, dim_value, t->ink, dim[i].value);
+        at += ui_width(u, dim_value, dim[i].value) + DIM_INNER;
+        if (dim[i].other)
+            (void)ui_text(u, at, cy, ALIGN_LEFT, dim_other, t->ink_faint, dim[i].other);
+        x += dim[i].w + DIM_GAP;
+    }
+}
+
+static void scale_switch(const struct ui *u, float x, float cy)
+{
+    const struct scene_theme *t = u->theme;
+    static const char *const name[STEP_SCALE_COUNT] = {"Toy", "GPT-2"};
+    static const char *const tip[STEP_SCALE_COUNT] = {
+        "five tokens, every number readable (T)",
+        "GPT-2's dimensions: d_model 768, 12 heads (T)"};
+    struct scene_rect box = {x, cy - SWITCH_H * 0.5f, SWITCH_W, SWITCH_H};
+    (void)scene_rect(u->sc, box, SWITCH_H * 0.5f, u->s->theme ? t->track : t->edge);
+    for (int i = 0; i < STEP_SCALE_COUNT; i++) {
+        struct scene_rect half = {x + (float)i * box.w / 2, box.y, box.w / 2, box.h};
+        struct scene_rect pill = ui_grown(half, -SWITCH_INSET);
+        bool on = (int)u->s->scale == i;
+        if (on) (void)scene_rect(u->sc, pill, pill.h / 2, t->panel);
+        (void)ui_text(u, half.x + half.w / 2, cy, ALIGN_CENTER, on ? ui_strong : ui_body,
+                      on || ui_hot(u, half) ? t->ink : t->ink_soft, name[i]);
+        (void)ui_touch(u, half, i == STEP_TOY ? UI_ID_TOY : UI_ID_GPT2,
+                       verb_i(STEP_SCALE_TO, i), tip[i]);
+    }
+}
+
+/* Name and place; returns where they end. */
+static float draw_left(const struct ui *u, float cy, bool with_subtitle)
+{
+    const struct scene_theme *t = u->theme;
+    float x = NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP;
+    logo(u, cy);
+    (void)ui_text(u, NAME_X, cy, ALIGN_LEFT, name_type, t->ink, "Headlight");
+    x = fmaxf(x, SUBTITLE_X);
+    if (with_subtitle) {
+        (void)ui_text(u, x, cy, ALIGN_LEFT, title_type, t->ink_soft, subtitle);
+        x += ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
+    }
+    const char *block = "block 1";
+    const char *head = scene_print(u->sc, "head %d", step_place_of(u->s)->head + 1);
+    (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, block);
+    x += ui_width(u, place_type, block) + TOP_GAP;
+    (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, head);
+    return x + ui_width(u, place_type, "head 88"); /* nothing moves from head to head */
+}
+
+void ui_top_bar(const struct ui *u)
+{
+    struct scene *sc = u->sc;
+    const struct scene_theme *t = u->theme;
+    struct scene_rect bar = sc->frame.top;
+    float cy = bar.y + bar.h / 2 - 0.5f;
+    sc->clip = bar;
+    scene_rect(sc, bar, 0, t->panel)->hit.kind = HIT_COVER;
+    scene_line(sc, bar.x, bar.y + bar.h - 0.5f, bar.x + bar.w, bar.y + bar.h - 0.5f,
+               EDGE_W, t->edge);
+
+    /* What gives way where the bar is short: the subtitle, then GPT-2's figures. */
+    float label = ui_width(u, ui_body, u->src->label ? u->src->label : "");
+    float left =
+        fmaxf(NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP, SUBTITLE_X) +
+        ui_width(u, place_type, "block 1") + TOP_GAP + ui_width(u, place_type, "head 88");
+    float sub = ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
+    float middle = TOP_GAP + SWITCH_W + TOP_GAP + TOP_GAP;
+    struct dim dim[DIM_COUNT];
+    float right = bar.w - TOP_PAD - dims_of(u, dim, true);
+    bool with_subtitle = left + sub + middle + label <= right;
+    if (!with_subtitle && left + middle + fminf(label, LABEL_LEAST) > right)
+        right = bar.w - TOP_PAD - dims_of(u, dim, false);
+    left = draw_left(u, cy, with_subtitle);
+    draw_dims(u, dim, right, cy);
+    float room = right - TOP_GAP;
+    float x = fminf(sc->frame.stage.x + sc->frame.stage.w / 2 - SWITCH_W * 0.5f,
+                    room - label - TOP_GAP - SWITCH_W);
+    x = fmaxf(x, left + TOP_GAP);
+    scale_switch(u, x, cy);
+    x += SWITCH_W + TOP_GAP;
+    if (u->src->label && room - x >= LABEL_LEAST)
+        (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft,
+                          u->src->label);
+}
+
+/* ---- bottom bar ----------------------------------------------------------------------- */
+
+enum {
+    BOTTOM_PAD = 24,
+    HINT_INNER = 8,
+    HINT_GAP = 18,
+    BUTTON = 24,
+    BUTTON_GAP = 4,
+    BUTTON_RADIUS = 5,
+    PERCENT_W = 42,
+    ICON_R = 6,      /* half an icon's width */
+    ICON_CORNER = 4, /* length of a corner's strokes */
+    ICON_W = 1
+};
+
+/* A hint shows keys and does what they do. */
+struct hint {
+    const char *cap, *does, *tip[2];
+    int key[2], mods; /* one key, or two side by side; 0: nothing to press */
+};
+static const struct hint hints[] = {
+    {"\u2190 \u2192",
+     "step",
+     {"previous stage (\u2190)", "next stage; first finishes an animation (\u2192)"},
+     {UI_KEY_LEFT, UI_KEY_RIGHT},
+     0},
+    {"space", "play", {"play or pause (space)", NULL}, {' ', 0}, 0},
+    {"T", "toy / GPT-2", {"the other scale (T)", NULL}, {'t', 0}, 0},
+    {"[ ]", "head", {"previous head ([)", "next head (])"}, {'[', ']'}, 0},
+    {"click", "row", {NULL, NULL}, {0, 0}, 0},
+    {"F", "fit", {"everything in view (F)", NULL}, {'f', 0}, 0},
+    {"?", "help", {"all keys (? or F1)", NULL}, {'/', 0}, UI_SHIFT},
+};
+
+static float draw_hint(const struct ui *u, const struct hint *h, int id, float x,
+                       float cy)
+{
+    struct scene_rect cap = ui_keycap(u, x, cy, h->cap);
+    int n = h->key[1] ? 2 : h->key[0] ? 1 : 0;
+    for (int i = 0; i < n; i++) {
+        struct scene_rect part = cap;
+        part.w = cap.w / (float)n;
+        part.x += (float)i * part.w;
+        (void)ui_touch(u, part, id + i, ui_key_action(h->key[i], h->mods), h->tip[i]);
+    }
+    x += cap.w + HINT_INNER;
+    (void)ui_text(u, x, cy, ALIGN_LEFT, ui_note, u->theme->ink_soft, h->does);
+    return x + ui_width(u, ui_note, h->does) + HINT_GAP;
+}
+
+static void icon_theme(const struct ui *u, float cx, float cy)
+{
+    struct scene_rect disc = {cx - ICON_R, cy - ICON_R, 2 * ICON_R, 2 * ICON_R};
+    struct scene_rgba ink = u->theme->ink;
+    (void)scene_border(u->sc, disc, ICON_R, ICON_W, scene_fade(ink, 0), ink);
+    struct scene_item *half = scene_rect(u->sc, disc, ICON_R, ink);
+    half->clip = (struct scene_rect){disc.x, disc.y, ICON_R, disc.h};
+}
+
+static void icon_full(const struct ui *u, float cx, float cy)
+{
+    for (int k = 0; k < 4; k++) {
+        float sx = k & 1 ? 1 : -1, sy = k & 2 ? 1 : -1;
+        float x = cx + sx * ICON_R, y = cy + sy * ICON_R;
+        struct scene_rgba ink = u->theme->ink;
+        (void)scene_line(u->sc, x, y, x - sx * ICON_CORNER, y, ICON_W, ink);
+        (void)scene_line(u->sc, x, y, x, y - sy * ICON_CORNER, ICON_W, ink);
+    }
+}
+
+/* A button at the right end; returns its left end. Its text may be NULL: an icon. */
+static float window_button(const struct ui *u, float right, float cy, float w, int id,
+                           struct step_action a, const char *text, const char *tip)
+{
+    struct scene_rect box = {right - w, cy - BUTTON * 0.5f, w, BUTTON};
+    ui_control(ui_face(u, box, BUTTON_RADIUS, false), id, a, tip);
+    if (text)
+        (void)ui_text(u, box.x + w / 2, cy, ALIGN_CENTER, ui_note, u->theme->ink, text);
+    return box.x - BUTTON_GAP;
+}
+
+void ui_bottom_bar(const struct ui *u)
+{
+    struct scene *sc = u->sc;
+    const struct scene_theme *t = u->theme;
+    struct scene_rect bar = sc->frame.bottom;
+    float cy = bar.y + bar.h / 2;
+    sc->clip = bar;
+    scene_rect(sc, bar, 0, t->paper)->hit.kind = HIT_COVER;
+    scene_line(sc, bar.x, bar.y + 0.5f, bar.x + bar.w, bar.y + 0.5f, EDGE_W, t->edge);
+
+    bool narrow = sc->w < 1280; /* the pictures' margins from here on */
+    float pad = narrow ? BOTTOM_PAD * 0.5f : BOTTOM_PAD;
+    float x = bar.x + bar.w - pad, mid = BUTTON * 0.5f + BUTTON_GAP;
+    x = window_button(u, x, cy, BUTTON, UI_ID_HELP, verb_i(STEP_HELP, 0), "?",
+                      "all keys (? or F1)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_FULL, verb_i(STEP_FULLSCREEN, 0), NULL,
+                      "full screen (F11)");
+    icon_full(u, x + mid, cy);
+    x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, verb_i(STEP_UI_SIZE_BY, 1), "A+",
+                      "larger (Ctrl =)");
+    x = window_button(u, x, cy, PERCENT_W, UI_ID_PERCENT, verb_i(STEP_UI_SIZE, 100),
+                      scene_print(sc, "%d%%", u->s->ui_percent), "back to 100% (Ctrl 0)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_SMALLER, verb_i(STEP_UI_SIZE_BY, -1),
+                      "A\u2212", "smaller (Ctrl -)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_THEME, verb_i(STEP_THEME, -1), NULL,
+                      u->s->theme == STEP_DARK ? "light theme (D)" : "dark theme (D)");
+    icon_theme(u, x + mid, cy);
+
+    float at = bar.x + pad;
+    for (int i = 0; i < (int)(sizeof hints / sizeof *hints); i++) {
+        float w = ui_keycap_width(u, hints[i].cap) + HINT_INNER +
+                  ui_width(u, ui_note, hints[i].does);
+        if (at + w > x - BUTTON_GAP) break;
+        at = draw_hint(u, &hints[i], UI_ID_HINT + 2 * i, at, cy);
+    }
+}

@@ -1,0 +1,247 @@
+/* What input means: one event and the scene that the person sees become actions. */
+#include "parts.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CLICK_REACH = 4 };              /* points; farther from the press it is a drag */
+static const float zoom_notch = 1.15f; /* of the wheel */
+static const float fit_share = 0.94f;  /* of the canvas that a fitted matrix fills */
+static const float slider_keys =
+    0.02f; /* of its range that an arrow key moves a slider */
+
+static void push(struct step_actions *out, enum step_verb verb, int i)
+{
+    step_push(out, (struct step_action){.verb = verb, .i = i});
+}
+
+static bool is_view(enum scene_hit_kind k)
+{
+    return k == HIT_CELLS || k == HIT_CANVAS;
+}
+
+/* ---- sliders ---------------------------------------------------------------------------- */
+
+static void slide_to(const struct scene_hit *hit, float value, struct step_actions *out)
+{
+    struct step_action a = hit->action;
+    value = fminf(fmaxf(value, hit->lo), hit->hi);
+    if (hit->whole)
+        a.i = (int)lrintf(value);
+    else
+        a.x = value;
+    step_push(out, a);
+}
+
+static void slide(const struct ui_pointer *p, struct step_actions *out)
+{
+    float share = (p->x - p->press_box.x) / fmaxf(p->press_box.w, 1);
+    slide_to(&p->press, p->press.lo + share * (p->press.hi - p->press.lo), out);
+}
+
+/* ---- the pointer ------------------------------------------------------------------------- */
+
+/* The view in which all of the heat map at `it` fills the canvas. On screen, a point q of
+ * the fitted layout lies at q * zoom + (x, y). */
+static void fit_matrix(const struct scene *seen, const struct scene_heat *t,
+                       struct step_view v, struct step_actions *out)
+{
+    float w = (float)t->m.cols * t->cell_w, h = (float)t->m.rows * t->cell_h;
+    struct scene_rect c = seen->canvas;
+    if (!(w > 0 && h > 0)) return;
+    float zoom = v.zoom * fit_share * fminf(c.w / w, c.h / h);
+    float qx = (t->x + w / 2 - v.x) / v.zoom, qy = (t->y + h / 2 - v.y) / v.zoom;
+    if (zoom <= 1) {
+        push(out, STEP_FIT, 0);
+        return;
+    }
+    step_push(out, (struct step_action){.verb = STEP_VIEW,
+                                        .x = c.x + c.w / 2 - qx * zoom,
+                                        .y = c.y + c.h / 2 - qy * zoom,
+                                        .z = zoom});
+}
+
+static void on_down(struct ui_pointer *p, const struct ui_event *ev,
+                    const struct scene *seen, const struct step_state *s,
+                    struct step_actions *out)
+{
+    struct scene_at at = scene_pick(seen, ev->x, ev->y);
+    p->down = true;
+    p->moved = false;
+    p->press_x = ev->x;
+    p->press_y = ev->y;
+    p->press = (struct scene_hit){.kind = HIT_NONE};
+    if (s->focus) push(out, STEP_FOCUS, 0); /* the ring is for the keyboard */
+    if (!at.item) return;
+    p->press = at.item->hit;
+    p->press_box = scene_item_box(seen, at.item);
+    if (p->press.kind == HIT_SLIDER) slide(p, out);
+    if (ev->clicks == 2 && is_view(p->press.kind)) {
+        if (p->press.kind == HIT_CELLS && at.item->kind == SCENE_HEAT)
+            fit_matrix(seen, &at.item->u.heat, step_place_of(s)->view, out);
+        else
+            push(out, STEP_FIT, 0);
+        p->press.kind = HIT_NONE; /* its release is no click */
+    }
+}
+
+/* One control drawn again: the same id, or, without one, the same place and action. */
+static bool same_control(const struct ui_pointer *p, const struct scene_hit *hit,
+                         struct scene_rect box)
+{
+    if (p->press.kind != hit->kind || p->press.id != hit->id) return false;
+    return hit->id > 0 || (hit->action.verb == p->press.action.verb &&
+                           hit->action.i == p->press.action.i &&
+                           box.x == p->press_box.x && box.y == p->press_box.y);
+}
+
+static void on_up(struct ui_pointer *p, const struct ui_event *ev,
+                  const struct scene *seen, struct step_actions *out)
+{
+    bool click = p->down && !p->moved;
+    p->down = p->moved = false;
+    if (!click || (p->press.kind != HIT_ACTION && p->press.kind != HIT_CELLS)) return;
+    struct scene_at at = scene_pick(seen, ev->x, ev->y);
+    if (!at.item || at.item->hit.kind != p->press.kind) return;
+    if (p->press.kind == HIT_CELLS)
+        step_push(out, (struct step_action){.verb = STEP_PIN, .ref = at.cell});
+    else if (same_control(p, &at.item->hit, scene_item_box(seen, at.item)))
+        step_push(out, at.item->hit.action);
+}
+
+static void hover(const struct scene *seen, const struct step_state *s, float x, float y,
+                  struct step_actions *out)
+{
+    struct scene_at at = scene_pick(seen, x, y);
+    struct step_ref ref =
+        at.item && at.item->hit.kind == HIT_CELLS ? at.cell : step_no_ref();
+    if (!step_ref_is(ref, s->hover))
+        step_push(out, (struct step_action){.verb = STEP_HOVER, .ref = ref});
+}
+
+static void on_move(struct ui_pointer *p, const struct scene *seen,
+                    const struct step_state *s, float dx, float dy,
+                    struct step_actions *out)
+{
+    if (!p->down) {
+        hover(seen, s, p->x, p->y, out);
+        return;
+    }
+    bool was = p->moved;
+    if (hypotf(p->x - p->press_x, p->y - p->press_y) > CLICK_REACH) p->moved = true;
+    if (p->press.kind == HIT_SLIDER) slide(p, out);
+    if (!is_view(p->press.kind) || !p->moved) return;
+    if (!was) { /* the drag begins: catch up with what was held back */
+        dx = p->x - p->press_x;
+        dy = p->y - p->press_y;
+    }
+    step_push(out, (struct step_action){.verb = STEP_PAN, .x = dx, .y = dy});
+}
+
+static void on_wheel(const struct ui_event *ev, const struct scene *seen,
+                     const struct step_state *s, struct step_actions *out)
+{
+    struct scene_at at = scene_pick(seen, ev->x, ev->y);
+    bool over = at.item && at.item->hit.kind != HIT_COVER &&
+                ui_inside(seen->frame.stage, ev->x, ev->y);
+    if (s->help || !over || ev->wheel == 0) return;
+    step_push(out, (struct step_action){.verb = STEP_ZOOM,
+                                        .x = ev->x,
+                                        .y = ev->y,
+                                        .z = powf(zoom_notch, ev->wheel)});
+}
+
+/* ---- the keyboard -------------------------------------------------------------------------- */
+
+/* Whether the control can be seen: what lies at its middle is the control itself. */
+static bool reachable(const struct scene *seen, const struct scene_item *it)
+{
+    if (it->hit.id <= 0) return false;
+    struct scene_rect b = scene_item_box(seen, it);
+    return scene_pick(seen, b.x + b.w / 2, b.y + b.h / 2).item == it;
+}
+
+/* The next control in drawing order, round and round. */
+static void move_focus(const struct scene *seen, int focus, int by,
+                       struct step_actions *out)
+{
+    int from = by > 0 ? -1 : seen->n;
+    for (int i = 0; i < seen->n && focus > 0; i++)
+        if (seen->items[i].hit.id == focus) from = i;
+    for (int k = 1; k <= seen->n; k++) {
+        int i = ((from + by * k) % seen->n + seen->n) % seen->n;
+        if (!reachable(seen, &seen->items[i])) continue;
+        push(out, STEP_FOCUS, seen->items[i].hit.id);
+        return;
+    }
+}
+
+static float slider_value(const struct scene_hit *hit, const struct step_state *s)
+{
+    return hit->action.verb == STEP_TOKENS ? (float)step_place_of(s)->dims.n_tok
+                                           : s->time;
+}
+
+/* A key that the focused control takes for itself. */
+static bool focused_key(const struct ui_event *ev, const struct scene *seen,
+                        const struct step_state *s, struct step_actions *out)
+{
+    const struct scene_item *it = scene_find(seen, s->focus);
+    if (!it || ev->mods) return false;
+    bool press = ev->key == UI_KEY_ENTER || ev->key == ' ';
+    if (press && it->hit.kind == HIT_ACTION) {
+        step_push(out, it->hit.action);
+        return true;
+    }
+    if (it->hit.kind != HIT_SLIDER) return false;
+    float by = ev->key == UI_KEY_RIGHT ? 1 : ev->key == UI_KEY_LEFT ? -1 : 0;
+    if (by == 0) return false;
+    float notch = it->hit.whole ? 1 : slider_keys * (it->hit.hi - it->hit.lo);
+    slide_to(&it->hit, slider_value(&it->hit, s) + by * notch, out);
+    return true;
+}
+
+static void on_key(const struct ui_event *ev, const struct scene *seen,
+                   const struct step_state *s, struct step_actions *out)
+{
+    if (ev->key == UI_KEY_TAB && !(ev->mods & ~UI_SHIFT)) {
+        move_focus(seen, s->focus, ev->mods & UI_SHIFT ? -1 : 1, out);
+        return;
+    }
+    if (focused_key(ev, seen, s, out)) return;
+    struct step_action a = ui_key_action(ev->key, ev->mods);
+    if (a.verb != STEP_NONE) step_push(out, a);
+}
+
+void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scene *seen,
+              const struct step_state *s, struct step_actions *out)
+{
+    float dx = ev->x - p->x, dy = ev->y - p->y;
+    if (ev->kind != UI_KEY && ev->kind != UI_LEAVE) {
+        p->x = ev->x;
+        p->y = ev->y;
+    }
+    switch (ev->kind) {
+    case UI_KEY:
+        on_key(ev, seen, s, out);
+        return;
+    case UI_MOVE:
+        on_move(p, seen, s, dx, dy, out);
+        return;
+    case UI_DOWN:
+        on_down(p, ev, seen, s, out);
+        return;
+    case UI_UP:
+        on_up(p, ev, seen, out);
+        return;
+    case UI_WHEEL:
+        on_wheel(ev, seen, s, out);
+        return;
+    case UI_LEAVE:
+        if (!p->down) p->x = p->y = -1;
+        if (s->hover.tensor != ATTN_TENSOR_COUNT)
+            step_push(out,
+                      (struct step_action){.verb = STEP_HOVER, .ref = step_no_ref()});
+        return;
+    }
+}

@@ -1,0 +1,109 @@
+/* The key help: a card over everything, in columns, one line a key. */
+#include "parts.h"
+
+#include <math.h>
+
+enum {
+    CARD_W = 760,
+    CARD_MARGIN = 24, /* to the window's edge, at least */
+    CARD_PAD = 28,
+    CARD_RADIUS = 12,
+    TITLE_H = 44,
+    COLUMNS = 2,
+    COLUMN_GAP = 36,
+    LINE_H = 27,
+    LINE_TIGHT = 24, /* where the window is low */
+    GROUP_H = 36,    /* a group's heading with the space above it */
+    CAP_GAP = 4,
+    CAPS_W = 128, /* column of the keycaps */
+    CLOSE = 28,
+    SHADOW = 24
+};
+static const float scrim_alpha = 0.42f;
+static const float shadow_alpha = 0.35f;
+static const struct ui_type title_type = {FONT_UI_BOLD, 18};
+
+static int lines_of(enum ui_group g)
+{
+    int n = 0;
+    for (int i = 0; i < ui_key_line_count; i++) n += ui_key_lines[i].group == g;
+    return n;
+}
+
+static float group_height(enum ui_group g, float line)
+{
+    return GROUP_H + (float)lines_of(g) * line;
+}
+
+/* The first group of the second column: where the longer column is shortest. */
+static int split(float line, float *height)
+{
+    int best = 1;
+    *height = INFINITY;
+    for (int at = 1; at < GROUP_COUNT; at++) {
+        float part[COLUMNS] = {0, 0};
+        for (int g = 0; g < GROUP_COUNT; g++)
+            part[g >= at] += group_height((enum ui_group)g, line);
+        float longer = fmaxf(part[0], part[1]);
+        if (longer < *height) {
+            *height = longer;
+            best = at;
+        }
+    }
+    return best;
+}
+
+static float draw_group(const struct ui *u, enum ui_group g, float x, float y, float w,
+                        float line)
+{
+    ui_section(u, x, y + GROUP_H * 0.5f, ui_group_name(g));
+    y += GROUP_H + line / 2;
+    for (int i = 0; i < ui_key_line_count; i++) {
+        const struct ui_key_line *l = &ui_key_lines[i];
+        if (l->group != g) continue;
+        float at = x;
+        for (int k = 0; k < 4 && l->caps[k]; k++)
+            at += ui_keycap(u, at, y, l->caps[k]).w + CAP_GAP;
+        (void)ui_text_fit(u, x + CAPS_W, y, w - CAPS_W, ALIGN_LEFT, ui_body,
+                          u->theme->ink, l->does);
+        y += line;
+    }
+    return y - line / 2;
+}
+
+void ui_help(const struct ui *u)
+{
+    if (!u->s->help) return;
+    struct scene *sc = u->sc;
+    const struct scene_theme *t = u->theme;
+    struct scene_rgba black = {0, 0, 0, 255};
+    const struct step_action toggle = {.verb = STEP_HELP};
+    struct scene_rect all = {0, 0, sc->w, sc->h};
+    sc->clip = all;
+    struct scene_item *scrim = scene_rect(sc, all, 0, scene_fade(black, scrim_alpha));
+    ui_control(scrim, UI_ID_NONE, toggle, NULL); /* a click outside closes */
+
+    float line = sc->h - 2 * CARD_MARGIN < 600 ? LINE_TIGHT : LINE_H, height;
+    int at = split(line, &height);
+    float w = fminf(CARD_W, sc->w - 2 * CARD_MARGIN), h = height + TITLE_H + 2 * CARD_PAD;
+    struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
+    scene_rect(sc, ui_grown(card, SHADOW * 0.5f), CARD_RADIUS,
+               scene_fade(black, shadow_alpha))
+        ->u.rect.soft = SHADOW;
+    scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->edge)->hit.kind = HIT_COVER;
+    float x = card.x + CARD_PAD, y = card.y + CARD_PAD;
+    (void)ui_text(u, x, y + CLOSE * 0.5f, ALIGN_LEFT, title_type, t->ink,
+                  "Keys and mouse");
+    struct scene_rect close = {card.x + w - CARD_PAD - CLOSE, y, CLOSE, CLOSE};
+    ui_control(ui_face(u, close, CAP_GAP + 1, false), UI_ID_HELP_CLOSE, toggle,
+               "close (Esc)");
+    (void)ui_text(u, close.x + CLOSE * 0.5f, y + CLOSE * 0.5f, ALIGN_CENTER, ui_body,
+                  t->ink, "\u00D7");
+    float column = (w - 2 * CARD_PAD - COLUMN_GAP) / COLUMNS, top = y + TITLE_H;
+    float down[COLUMNS] = {top, top};
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        int c = g >= at;
+        down[c] = draw_group(u, (enum ui_group)g, x + (float)c * (column + COLUMN_GAP),
+                             down[c], column, line);
+    }
+}

@@ -1,0 +1,96 @@
+/* Private to ui: the side panel's parts. panel.c decides what is explained and draws the
+ * heading; one file a kind of explanation draws the rest. Every figure is of the trace. */
+#ifndef HEADLIGHT_UI_PANEL_H
+#define HEADLIGHT_UI_PANEL_H
+
+#include "parts.h"
+
+enum {
+    PANEL_TABLE_MOST =
+        12,        /* rows with more columns than this are shown by their largest */
+    PANEL_TOP = 8, /* that many of them */
+    PANEL_CELL_RADIUS = 3,
+    PANEL_BAR_RADIUS = 3
+};
+
+/* What is explained. */
+struct panel_target {
+    enum attn_tensor tensor; /* stage 1: Q, K or V */
+    int row;
+    int col;    /* cell of that row; -1: the whole row */
+    int column; /* stages 6 and 7: a column of the result to have in view; -1: none */
+    float done; /* how far the animation has come with this cell, 0 .. 1 */
+};
+
+struct panel {
+    const struct ui *u;
+    const struct attn_trace *t;
+    struct panel_target at;
+    int n, d_head, head;
+    float x, w, y, bottom; /* y: the top of what comes next */
+};
+
+/* ---- parts ------------------------------------------------------------------------------ */
+
+void panel_section(struct panel *p, const char *text); /* spaced capitals */
+void panel_title(struct panel *p, const char *text);   /* bold */
+void panel_rule(struct panel *p);
+/* Label on the left, figure on the right. */
+void panel_pair(struct panel *p, const char *label, const char *value);
+/* Soft text, wrapped. */
+void panel_prose(struct panel *p, const char *text);
+float panel_prose_height(const struct panel *p, const char *text);
+enum { PANEL_PAIR_H = 26, PANEL_RULE_H = 24, PANEL_SECTION_H = 34, PANEL_TITLE_H = 34 };
+
+/* A number in at most `decimals` places, fewer where width is short. */
+const char *panel_number(const struct panel *p, struct ui_type t, float width, float v,
+                         int decimals);
+const char *panel_signed(const struct panel *p, struct ui_type t, float width, float v,
+                         int decimals);
+
+/* A cell as the stage paints it: text on the value's colour in a map of +-range. */
+void panel_cell(const struct panel *p, struct scene_rect box, float v, float range,
+                struct ui_type t, const char *text);
+/* A masked cell: -inf, or 0 after softmax. */
+void panel_masked(const struct panel *p, struct scene_rect box, const char *text);
+/* A row of n values as cells from x over w; signed numbers. */
+void panel_cells(const struct panel *p, float x, float y, float w, float h,
+                 const float *v, int n, float range, bool strong);
+
+/* Token j's number and text, right-aligned at `right`. */
+void panel_token(const struct panel *p, int j, float right, float cy, float width,
+                 bool on);
+/* A soft bar behind the line of a column that is asked for. */
+void panel_mark(const struct panel *p, float cy, float h);
+/* Colour of token j's bars, and as text. */
+struct scene_rgba panel_hue_text(const struct panel *p, int j);
+
+/* Height of a line where `count` lines share what is left over `after`. */
+float panel_pitch(const struct panel *p, int count, float after, float least, float most);
+/* "1,016 others" */
+const char *panel_others(const struct panel *p, int count);
+/* "₃₂", and "₆₃₅,₄₈₆" where a digit would not do; col < 0: the row alone. */
+const char *panel_index(const struct panel *p, int row, int col);
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+/* The largest magnitude of a tensor, never 0. */
+float panel_range(const struct panel *p, enum attn_tensor t);
+struct attn_cmat panel_view(const struct panel *p, enum attn_tensor t);
+const float *panel_row_of(const struct panel *p, enum attn_tensor t, int i);
+/* Room for n floats until the frame ends, or NULL. */
+float *panel_floats(const struct panel *p, int n);
+/* The indices of the k largest of key[0..n-1], largest first; NaN counts as largest.
+ * `must` (if >= 0) is among them. Returns how many: min(k, n). */
+int panel_largest(const float *key, int n, int k, int must, int *at);
+
+/* ---- the seven explanations ------------------------------------------------------------------- */
+
+void panel_dot(struct panel *p);     /* stages 1 and 2 */
+void panel_scale(struct panel *p);   /* 3 */
+void panel_mask(struct panel *p);    /* 4 */
+void panel_softmax(struct panel *p); /* 5 */
+void panel_blend(struct panel *p);   /* 6 */
+void panel_output(struct panel *p);  /* 7 */
+
+#endif

@@ -1,0 +1,185 @@
+/* Stage 5: a row of weights. Few columns as a table of s - max, exp and weight; many as the
+ * largest of them, and what they add up to. */
+#include "panel.h"
+
+#include <math.h>
+
+enum {
+    ROW_H = 40,
+    ROW_LEAST_H = 20,
+    HEAD_H = 24,
+    BAR_H = 20,
+    LIST_BAR_H = 17,
+    LIST_ROW_H = 32,
+    LABEL_W = 62,
+    LIST_LABEL_W = 92,
+    GAP = 10,
+    LEAST_BAR = 2 /* points: a weight that is not 0 can be seen */
+};
+
+/* Right ends of the table's columns, of a panel PICTURE_W wide. */
+enum { PICTURE_W = 304, AT_SHIFTED = 124, AT_EXP = 188, AT_BAR = 200, BAR_MOST = 52 };
+
+/* The row's numbers: softmax taken apart by the kernels that made it. */
+struct apart {
+    const float *s, *p; /* masked scores, weights */
+    float *e;
+    struct attn_row row;
+};
+
+static bool take_apart(const struct panel *p, struct apart *a)
+{
+    a->s = panel_row_of(p, ATTN_S_MASKED, p->at.row);
+    a->p = panel_row_of(p, ATTN_P, p->at.row);
+    a->e = panel_floats(p, p->n);
+    if (!a->e) return false;
+    a->row = attn_row_explain(p->u->src->attn, a->e, a->s, p->n);
+    return true;
+}
+
+static const char *bits(const struct panel *p, const struct attn_row *row)
+{
+    double most = row->n_visible > 0 ? log2(row->n_visible) : 0;
+    return scene_print(p->u->sc, "%.2f of %.2f bits", (double)row->entropy, most);
+}
+
+/* The top weight that the row would have with the division by sqrt(d_head) the other way. */
+static void draw_other_scale(struct panel *p)
+{
+    const float *s = panel_row_of(p, ATTN_S_RAW, p->at.row);
+    float *other = panel_floats(p, p->n);
+    if (!other) return;
+    bool on = p->t->opts.scale;
+    float by = on ? 1 : 1 / sqrtf((float)p->d_head);
+    for (int j = 0; j < p->n; j++)
+        other[j] = p->t->opts.causal && j > p->at.row ? -INFINITY : s[j] * by;
+    struct attn_row row = attn_row_explain(p->u->src->attn, NULL, other, p->n);
+    panel_pair(
+        p, on ? "without \u00F7 \u221Ad_head" : "with \u00F7 \u221Ad_head",
+        scene_print(p->u->sc, "top weight %s", scene_number(p->u->sc, row.top, 3)));
+}
+
+/* ---- few columns ------------------------------------------------------------------------- */
+
+static float at(const struct panel *p, int place)
+{
+    return p->x + p->w * (float)place / PICTURE_W;
+}
+
+static void table_line(const struct panel *p, const struct apart *a, int j, float cy,
+                       float pitch)
+{
+    const struct ui *u = p->u;
+    const struct scene_theme *t = u->theme;
+    bool masked = a->s[j] == -INFINITY;
+    float right = p->x + p->w, w = at(p, AT_EXP) - at(p, AT_SHIFTED) - GAP * 0.5f;
+    struct scene_rgba ink = masked ? t->ink_faint : t->ink;
+    if (j == p->at.col) panel_mark(p, cy, fminf(pitch, ROW_H));
+    panel_token(p, j, p->x + LABEL_W, cy, LABEL_W, !masked);
+    float shifted = a->s[j] - a->row.max;
+    (void)ui_text(u, at(p, AT_SHIFTED), cy, ALIGN_RIGHT, ui_figure, ink,
+                  panel_number(p, ui_figure, w, shifted, 2));
+    (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, ink,
+                  panel_number(p, ui_figure, w, a->e[j], 3));
+    (void)ui_text(u, right, cy, ALIGN_RIGHT, masked ? ui_figure : ui_figure_strong, ink,
+                  panel_number(p, ui_figure_strong, w, a->p[j], 3));
+    if (masked || !(a->p[j] > 0)) return;
+    float h = fminf(BAR_H, pitch - GAP * 0.5f);
+    float bar = fmaxf(LEAST_BAR, a->p[j] * BAR_MOST * p->w / PICTURE_W);
+    (void)scene_rect(u->sc, (struct scene_rect){at(p, AT_BAR), cy - h / 2, bar, h},
+                     fminf(PANEL_BAR_RADIUS, bar / 2), scene_token_hue(j));
+}
+
+static void draw_table(struct panel *p, const struct apart *a)
+{
+    const struct ui *u = p->u;
+    const struct scene_theme *t = u->theme;
+    float right = p->x + p->w, cy = p->y + HEAD_H * 0.5f;
+    (void)ui_text(u, at(p, AT_SHIFTED), cy, ALIGN_RIGHT, ui_figure, t->ink_soft,
+                  "s\u2212max");
+    (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "exp");
+    (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "weight");
+    p->y += HEAD_H;
+    float after = PANEL_RULE_H + 3 * PANEL_PAIR_H;
+    float pitch = panel_pitch(p, p->n, after, ROW_LEAST_H, ROW_H);
+    double sum = 0;
+    for (int j = 0; j < p->n; j++, p->y += pitch) {
+        table_line(p, a, j, p->y + pitch / 2, pitch);
+        sum += (double)a->p[j];
+    }
+    panel_rule(p);
+    cy = p->y + PANEL_PAIR_H * 0.5f;
+    (void)ui_text(u, p->x, cy, ALIGN_LEFT, ui_body, t->ink_soft, "sum");
+    (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, t->ink,
+                  scene_number(u->sc, a->row.sum, 3));
+    (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure_strong, t->ink,
+                  scene_number(u->sc, (float)sum, 3));
+    p->y += PANEL_PAIR_H;
+}
+
+/* ---- many columns ------------------------------------------------------------------------- */
+
+static void list_line(const struct panel *p, int j, float cy, float pitch, float v,
+                      float longest)
+{
+    const struct ui *u = p->u;
+    const struct scene_theme *t = u->theme;
+    float value_w = ui_width(u, ui_figure, "0.0000");
+    float left = p->x + LIST_LABEL_W + GAP, right = p->x + p->w - value_w - GAP;
+    float h = fminf(LIST_BAR_H, pitch - GAP * 0.5f);
+    float bar = longest > 0 ? (right - left) * v / longest : 0;
+    if (v > 0) bar = fmaxf(bar, LEAST_BAR);
+    if (bar > 0)
+        (void)scene_rect(u->sc, (struct scene_rect){left, cy - h / 2, bar, h},
+                         fminf(PANEL_BAR_RADIUS, bar / 2),
+                         j >= 0 ? scene_token_hue(j) : t->track);
+    (void)ui_text(u, p->x + p->w, cy, ALIGN_RIGHT, ui_figure, t->ink,
+                  panel_number(p, ui_figure, value_w, v, 4));
+}
+
+static void draw_list(struct panel *p, const struct apart *a, float after)
+{
+    const struct ui *u = p->u;
+    int shown[PANEL_TOP];
+    int m = panel_largest(a->p, p->n, PANEL_TOP, p->at.col, shown), others = p->n - m;
+    double rest = 0;
+    for (int j = 0; j < p->n; j++) rest += (double)a->p[j];
+    for (int i = 0; i < m; i++) rest -= (double)a->p[shown[i]];
+    float longest = fmaxf(a->p[shown[0]], (float)rest);
+    panel_title(p, "where it looks");
+    float pitch = panel_pitch(p, m + 1, after, ROW_LEAST_H, LIST_ROW_H);
+    for (int i = 0; i < m; i++, p->y += pitch) {
+        float cy = p->y + pitch / 2;
+        if (shown[i] == p->at.col) panel_mark(p, cy, pitch - 2);
+        panel_token(p, shown[i], p->x + LIST_LABEL_W, cy, LIST_LABEL_W, true);
+        list_line(p, shown[i], cy, pitch, a->p[shown[i]], longest);
+    }
+    float cy = p->y + pitch / 2;
+    (void)ui_text(u, p->x + LIST_LABEL_W, cy, ALIGN_RIGHT, ui_figure, u->theme->ink_soft,
+                  panel_others(p, others));
+    list_line(p, -1, cy, pitch, fmaxf((float)rest, 0), longest);
+    p->y += pitch;
+    panel_rule(p);
+}
+
+void panel_softmax(struct panel *p)
+{
+    struct apart a;
+    if (!take_apart(p, &a)) return;
+    struct scene *sc = p->u->sc;
+    bool table = p->n <= PANEL_TABLE_MOST;
+    if (table)
+        draw_table(p, &a);
+    else
+        draw_list(p, &a, PANEL_RULE_H + 5 * PANEL_PAIR_H);
+    panel_pair(p, "entropy", bits(p, &a.row));
+    if (!table) {
+        int i = p->at.row;
+        panel_pair(p, "weight on itself", scene_number(sc, a.p[i], 4));
+        panel_pair(p, "weight on the first token", scene_number(sc, a.p[0], 4));
+        if (i > 0)
+            panel_pair(p, "weight on the previous token",
+                       scene_number(sc, a.p[i - 1], 4));
+    }
+    draw_other_scale(p);
+}

@@ -1,0 +1,192 @@
+/* ui_build: the parts in painter's order, and what lies over them: the what-if banner,
+ * the message bar, the tooltip, the focus ring. */
+#include "ui.h"
+
+#include "parts.h"
+
+#include <math.h>
+
+enum {
+    BANNER_H = 24,
+    MESSAGE_H = 32,
+    BAR_PAD = 24,
+    TIP_PAD = 11,
+    TIP_LINE = 19,
+    TIP_DX = 14, /* from the pointer */
+    TIP_DY = 18,
+    TIP_MARGIN = 6, /* to the window's edge */
+    TIP_MOST = 420, /* width */
+    TIP_RADIUS = 6,
+    RING_W = 2,
+    RING_OUT = 2, /* outside the control */
+    RING_RADIUS = 6
+};
+static const float tip_soft = 0.78f; /* strength of a tooltip's second line */
+
+/* ---- banner and message ------------------------------------------------------------------ */
+
+static void bar(const struct ui *u, struct scene_rect box, const char *text)
+{
+    const struct scene_theme *t = u->theme;
+    u->sc->clip = u->sc->frame.stage;
+    (void)scene_rect(u->sc, box, 0, t->warn);
+    (void)ui_text_fit(u, box.x + BAR_PAD, box.y + box.h / 2, box.w - 2 * BAR_PAD,
+                      ALIGN_LEFT, ui_strong, t->on_warn, text);
+}
+
+static void draw_banner(const struct ui *u)
+{
+    const struct attn_opts *o = &u->s->opts;
+    if (o->scale && o->causal && o->residual) return;
+    const bool on[STEP_OPT_COUNT] = {o->scale, o->causal, o->residual};
+    static const char *const off[STEP_OPT_COUNT] = {
+        "\u00F7 \u221Ad_head is off", "causal mask is off", "residual is off"};
+    const char *text = "What if:";
+    const char *between = " ";
+    for (int i = 0; i < STEP_OPT_COUNT; i++) {
+        if (on[i]) continue;
+        text = scene_print(u->sc, "%s%s%s", text, between, off[i]);
+        between = " \u00B7 ";
+    }
+    struct scene_rect box = u->sc->frame.stage;
+    box.h = BANNER_H;
+    bar(u, box, text);
+}
+
+static void draw_message(const struct ui *u)
+{
+    if (!u->src->message) return;
+    struct scene_rect box = u->sc->frame.stage;
+    box.y += box.h - MESSAGE_H;
+    box.h = MESSAGE_H;
+    bar(u, box, u->src->message);
+}
+
+/* ---- tooltip ------------------------------------------------------------------------------- */
+
+/* The texts of a tooltip; lines past the last are NULL. */
+struct tip {
+    const char *line[2];
+};
+
+/* "row 3 ·sat": a token's number and, where it has one, its text. */
+static const char *named(const struct ui *u, const char *what, int i)
+{
+    const char *text = scene_token_text(u->sc, u->src, i);
+    return scene_print(u->sc, *text ? "%s %d %s" : "%s %d", what, i + 1, text);
+}
+
+static bool is_grid(enum attn_tensor t)
+{
+    return t == ATTN_S_RAW || t == ATTN_S_SCALED || t == ATTN_S_MASKED || t == ATTN_P;
+}
+
+static bool is_weight(enum attn_tensor t)
+{
+    return t == ATTN_W_Q || t == ATTN_W_K || t == ATTN_W_V || t == ATTN_W_O;
+}
+
+/* Nine digits name a float exactly. */
+static const char *full_value(const struct ui *u, float v)
+{
+    if (!isfinite(v)) return scene_number(u->sc, v, 0);
+    return scene_print(u->sc, "%s%.9g", v < 0 ? "\u2212" : "", fabs((double)v));
+}
+
+/* "rank 2 of 636" among the weights that the row may see. */
+static const char *rank_text(const struct ui *u, struct attn_cmat p, struct step_ref at)
+{
+    int seen = u->src->trace->opts.causal ? at.row + 1 : p.cols, rank = 1;
+    const float *row = p.data + (size_t)at.row * (size_t)p.ld;
+    if (at.col >= seen) return "   masked";
+    for (int j = 0; j < seen; j++) rank += row[j] > row[at.col];
+    return scene_print(u->sc, "   rank %d of %d", rank, seen);
+}
+
+static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
+{
+    struct attn_cmat m = scene_tensor_view(u->src, at.tensor);
+    struct tip tip = {{NULL, NULL}};
+    if (!m.data || at.row >= m.rows || at.col >= m.cols) return tip;
+    if (is_grid(at.tensor))
+        tip.line[0] = scene_print(u->sc, "%s \u2192 %s", named(u, "row", at.row),
+                                  named(u, "col", at.col));
+    else if (is_weight(at.tensor))
+        tip.line[0] = scene_print(u->sc, "row %d, col %d", at.row + 1, at.col + 1);
+    else
+        tip.line[0] =
+            scene_print(u->sc, "%s, col %d", named(u, "row", at.row), at.col + 1);
+    float v = m.data[(size_t)at.row * (size_t)m.ld + (size_t)at.col];
+    tip.line[1] =
+        scene_print(u->sc, "%s = %s%s", scene_tensor_name(at.tensor), full_value(u, v),
+                    at.tensor == ATTN_P ? rank_text(u, m, at) : "");
+    return tip;
+}
+
+static void draw_tip(const struct ui *u)
+{
+    const struct ui_pointer *p = u->pointer;
+    if (!p || p->down) return;
+    struct scene *sc = u->sc;
+    const struct scene_theme *t = u->theme;
+    struct scene_at at = scene_pick(sc, p->x, p->y);
+    if (!at.item) return;
+    struct tip tip = {{at.item->hit.tip, NULL}};
+    struct ui_type type = ui_note;
+    if (at.item->hit.kind == HIT_CELLS) {
+        tip = tip_of_cell(u, at.cell);
+        type = ui_figure;
+    }
+    if (!tip.line[0]) return;
+    sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
+    float w = 0;
+    int n = tip.line[1] ? 2 : 1;
+    for (int i = 0; i < n; i++) {
+        tip.line[i] = scene_fit_text(sc, type.font, type.size, TIP_MOST, tip.line[i]);
+        w = fmaxf(w, ui_width(u, type, tip.line[i]));
+    }
+    struct scene_rect box = {p->x + TIP_DX, p->y + TIP_DY, w + 2 * TIP_PAD,
+                             (float)n * TIP_LINE + TIP_PAD};
+    if (box.x + box.w > sc->w - TIP_MARGIN) box.x = p->x - TIP_DX - box.w;
+    if (box.y + box.h > sc->h - TIP_MARGIN) box.y = p->y - TIP_DX - box.h;
+    box.x = fmaxf(box.x, TIP_MARGIN);
+    (void)scene_rect(sc, box, TIP_RADIUS, t->tip);
+    for (int i = 0; i < n; i++)
+        (void)ui_text(u, box.x + TIP_PAD,
+                      box.y + TIP_PAD * 0.5f + TIP_LINE * ((float)i + 0.5f), ALIGN_LEFT,
+                      type, i ? scene_fade(t->on_tip, tip_soft) : t->on_tip, tip.line[i]);
+}
+
+/* ---- focus ----------------------------------------------------------------------------------- */
+
+static void draw_focus(const struct ui *u)
+{
+    const struct scene_item *it = scene_find(u->sc, u->s->focus);
+    if (!it) return;
+    struct scene *sc = u->sc;
+    struct scene_rect box = scene_item_box(sc, it);
+    if (scene_pick(sc, box.x + box.w / 2, box.y + box.h / 2).item != it)
+        return; /* hidden */
+    box = ui_grown(box, RING_OUT);
+    float radius = it->kind == SCENE_RECT && it->u.rect.radius > 0
+                       ? it->u.rect.radius + RING_OUT
+                       : RING_RADIUS;
+    sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
+    (void)scene_border(sc, box, radius, RING_W, scene_fade(u->theme->accent, 0),
+                       u->theme->accent);
+}
+
+void ui_build(struct scene *sc, const struct step_state *s,
+              const struct scene_source *src, const struct ui_pointer *p)
+{
+    const struct ui u = {sc, s, src, p, scene_theme_get(s->theme)};
+    draw_banner(&u);
+    draw_message(&u);
+    ui_top_bar(&u);
+    ui_rail(&u);
+    ui_panel(&u);
+    ui_bottom_bar(&u);
+    ui_help(&u);
+    draw_focus(&u);
+    draw_tip(&u);
+}
