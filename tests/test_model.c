@@ -46,6 +46,16 @@ static int free_gpt2(void **state)
     return 0;
 }
 
+static const float *row_of(struct attn_cmat m, int i)
+{
+    return m.data + (size_t)i * (size_t)m.ld;
+}
+
+static const float *masked_row(const struct attn_trace *t, int i)
+{
+    return row_of(attn_trace_view(t, ATTN_S_MASKED, t->head), i);
+}
+
 /* ---- what a model is ---------------------------------------------------------------------- */
 
 static void the_toy_is_as_the_design_says(void **state)
@@ -117,7 +127,7 @@ static void the_same_seed_gives_the_same_model(void **state)
         arena_free(&b);
         struct model m = made(MODEL_TOY, seed + 1, &b);
         assert_int_equal(m.seed, seed + 1);
-        assert_memory_not_equal(a.data, b.data, 8 * 24 * sizeof(float));
+        assert_memory_not_equal(a.data, b.data, sizeof(float[8 * 24]));
         arena_free(&a);
         arena_free(&b);
     }
@@ -200,8 +210,9 @@ static void gpt2s_spreads_are_those_of_the_real_first_block(void **state)
 static void the_numbers_are_distributed_normally(void **state)
 {
     (void)state;
-    size_t n = 1024 * 768;
-    for (double z = -3.0; z <= 3.0; z += 0.25) {
+    size_t n = (size_t)gpt2.h.rows * (size_t)gpt2.h.cols;
+    for (int k = -12; k <= 12; k++) {
+        double z = k / 4.0;
         size_t below = 0;
         for (size_t i = 0; i < n; i++) below += (double)gpt2.h.data[i] < z * 0.14;
         double want = 0.5 * (1.0 + erf(z / sqrt(2.0)));
@@ -226,7 +237,7 @@ static double correlation(const float *a, const float *b, size_t n)
 static void neighbours_streams_and_seeds_are_unrelated(void **state)
 {
     (void)state;
-    size_t n = 768 * 768;
+    size_t n = (size_t)gpt2.weights.w_o.rows * (size_t)gpt2.weights.w_o.cols;
     double bound = 5.0 / sqrt((double)n);
     const float *w = gpt2.weights.w_o.data, *h = gpt2.h.data;
     assert_true(fabs(correlation(w, h, n)) < bound);
@@ -245,9 +256,8 @@ static void x_has_mean_0_and_variance_1_before_the_gain(void **state)
     for (int i = 0; i < 1024; i++) {
         double sum = 0.0, squares = 0.0;
         for (int j = 0; j < 768; j++) {
-            double z =
-                ((double)gpt2.x.data[i * gpt2.x.ld + j] - (double)gpt2.ln_bias[j]) /
-                (double)gpt2.ln_gain[j];
+            double z = ((double)row_of(gpt2.x, i)[j] - (double)gpt2.ln_bias[j]) /
+                       (double)gpt2.ln_gain[j];
             sum += z;
             squares += z * z;
         }
@@ -258,7 +268,7 @@ static void x_has_mean_0_and_variance_1_before_the_gain(void **state)
     struct arena mem;
     struct model toy = made(MODEL_TOY, 15, &mem);
     for (int i = 0; i < 5; i++) {
-        struct attn_cmat row = {toy.x.data + i * toy.x.ld, 1, 8, 8};
+        struct attn_cmat row = {row_of(toy.x, i), 1, 8, 8};
         struct moments m = moments_of(row, 0, 8);
         assert_true(fabs(m.mean) < 1e-6 && fabs(m.sd - 1.0) < 1e-4);
     }
@@ -278,7 +288,7 @@ static struct peaks peaks_of(const struct attn_ctx *c, const struct attn_trace *
     struct peaks p = {0};
     int n = t->dims.n_tok;
     for (int i = 1; i < n; i++) {
-        const float *s = t->s_masked.data + (size_t)i * (size_t)t->s_masked.ld;
+        const float *s = masked_row(t, i);
         struct attn_cmat seen = {s, 1, i + 1, i + 1};
         double sd = moments_of(seen, 0, i + 1).sd;
         p.variance += sd * sd * (i + 1) / i / (n - 1);
@@ -341,8 +351,7 @@ static void the_first_toy_is_readable(void **state)
         assert_true(t.stats[ATTN_Q].max_abs < 3.5f && t.stats[ATTN_K].max_abs < 3.5f);
         assert_true(t.stats[ATTN_S_RAW].max_abs < 10.0f);
         for (int i = 1; i < 5; i++) {
-            struct attn_row row =
-                attn_row_explain(&c, NULL, t.s_masked.data + i * t.s_masked.ld, 5);
+            struct attn_row row = attn_row_explain(&c, NULL, masked_row(&t, i), 5);
             assert_true(row.top > 0.45f && row.top < 0.95f);
         }
     }
