@@ -62,6 +62,25 @@ void arena_reset(struct arena *a);
 bool file_read(const char *path, size_t max, struct arena *a, char **data, size_t *n,
                struct err *e);
 
+/* A regular file held open for reads at any place. Starts zeroed; a closed one may be
+ * closed again. */
+struct file_in {
+    uint64_t size; /* when it was opened */
+    int fd;
+    bool is_open;
+};
+/* A folder, a pipe, a device, no such file: ERR_INPUT. */
+bool file_open(struct file_in *f, const char *path, struct err *e);
+void file_close(struct file_in *f);
+/* The n bytes from `at` on. Fewer, because the file has shrunk: ERR_INPUT; the text does
+ * not name the file. */
+bool file_read_at(const struct file_in *f, void *data, size_t n, uint64_t at,
+                  struct err *e);
+
+bool file_is_folder(const char *path);
+/* Whether there is anything of that name. */
+bool file_exists(const char *path);
+
 /* Writes n bytes to path: whole, or not at all. A former file stays until the new one
  * is complete. */
 bool file_write(const char *path, const void *data, size_t n, struct err *e);

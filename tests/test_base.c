@@ -133,6 +133,45 @@ static void a_long_error_is_cut_between_characters(void **state)
     assert_string_equal(e.text, "file: text");
 }
 
+static void a_file_is_read_at_any_place_until_it_shrinks(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct file_in f = {0};
+    char got[8] = "";
+    assert_true(file_write(in_folder("a"), "0123456789", 10, &e));
+    assert_true(file_open(&f, in_folder("a"), &e));
+    assert_int_equal(f.size, 10);
+    assert_true(file_read_at(&f, got, 3, 7, &e));
+    assert_string_equal(got, "789");
+    assert_true(file_read_at(&f, got, 0, 10, &e));
+    assert_false(file_read_at(&f, got, 1, UINT64_MAX, &e));
+    assert_false(file_read_at(&f, got, SIZE_MAX, 1, &e));
+    assert_int_equal(truncate(in_folder("a"), 8), 0);
+    assert_false(file_read_at(&f, got, 3, 7, &e));
+    assert_string_equal(e.text, "ends at byte 8, 10 are needed: it has become shorter");
+    file_close(&f);
+    file_close(&f);
+}
+
+static void what_is_no_regular_file_is_not_opened(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct file_in f = {0};
+    (void)unlink(in_folder("pipe"));
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    const char *const bad[] = {in_folder("pipe"), folder, "/dev/zero", "/nonexistent"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(file_open(&f, bad[i], &e));
+        assert_int_equal(e.code, ERR_INPUT);
+        assert_false(f.is_open);
+    }
+    assert_true(file_is_folder(folder) && file_exists(folder));
+    assert_false(file_is_folder("/dev/zero"));
+    assert_false(file_exists("/nonexistent"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +181,8 @@ int main(void)
         cmocka_unit_test(folders_pipes_and_missing_files_are_refused),
         cmocka_unit_test(a_failed_write_leaves_nothing),
         cmocka_unit_test(a_long_error_is_cut_between_characters),
+        cmocka_unit_test(a_file_is_read_at_any_place_until_it_shrinks),
+        cmocka_unit_test(what_is_no_regular_file_is_not_opened),
     };
     return cmocka_run_group_tests_name("base", tests, make_folder, remove_folder);
 }

@@ -22,27 +22,43 @@ static bool read_all(int fd, char *data, size_t want, size_t *got)
     return true;
 }
 
-bool file_read(const char *path, size_t max, struct arena *a, char **data, size_t *n,
-               struct err *e)
+/* A descriptor of the regular file at path, and its size; -1: *e says why not. */
+static int open_regular(const char *path, uint64_t *size, struct err *e)
 {
     /* O_NONBLOCK: opening a pipe must not wait for its other end. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return err_set(e, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-    bool ok = false;
+    if (fd < 0) {
+        (void)err_set(e, ERR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+        return -1;
+    }
     struct stat st;
     if (fstat(fd, &st) != 0) {
         (void)err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
         (void)err_set(e, ERR_INPUT, "%s: is %s; a file is needed", path,
                       S_ISDIR(st.st_mode) ? "a folder" : "not a regular file");
-    } else if ((uintmax_t)st.st_size > max) {
-        (void)err_set(e, ERR_INPUT, "%s: %jd bytes, at most %zu are read", path,
-                      (intmax_t)st.st_size, max);
-    } else if (!(*data = arena_push(a, (size_t)st.st_size + 1, 1))) {
-        (void)err_set(e, ERR_SYSTEM, "%s: no memory for its %jd bytes", path,
-                      (intmax_t)st.st_size);
-    } else if (!read_all(fd, *data, (size_t)st.st_size, n)) {
+    } else {
+        *size = (uint64_t)st.st_size;
+        return fd;
+    }
+    (void)close(fd);
+    return -1;
+}
+
+bool file_read(const char *path, size_t max, struct arena *a, char **data, size_t *n,
+               struct err *e)
+{
+    uint64_t size = 0;
+    int fd = open_regular(path, &size, e);
+    if (fd < 0) return false;
+    bool ok = false;
+    if (size > max) {
+        (void)err_set(e, ERR_INPUT, "%s: %ju bytes, at most %zu are read", path,
+                      (uintmax_t)size, max);
+    } else if (!(*data = arena_push(a, (size_t)size + 1, 1))) {
+        (void)err_set(e, ERR_SYSTEM, "%s: no memory for its %ju bytes", path,
+                      (uintmax_t)size);
+    } else if (!read_all(fd, *data, (size_t)size, n)) {
         (void)err_set(e, ERR_INPUT, "%s: %s", path, strerror(errno));
     } else {
         (*data)[*n] = '\0';
@@ -50,6 +66,54 @@ bool file_read(const char *path, size_t max, struct arena *a, char **data, size_
     }
     (void)close(fd);
     return ok;
+}
+
+bool file_open(struct file_in *f, const char *path, struct err *e)
+{
+    *f = (struct file_in){0};
+    int fd = open_regular(path, &f->size, e);
+    if (fd < 0) return false;
+    f->fd = fd;
+    f->is_open = true;
+    return true;
+}
+
+void file_close(struct file_in *f)
+{
+    if (f->is_open) (void)close(f->fd);
+    *f = (struct file_in){0};
+}
+
+bool file_read_at(const struct file_in *f, void *data, size_t n, uint64_t at,
+                  struct err *e)
+{
+    unsigned char *to = data;
+    if (at > INT64_MAX || n > INT64_MAX - at)
+        return err_set(e, ERR_INPUT, "%zu bytes from %ju on are beyond any file", n,
+                       (uintmax_t)at);
+    for (size_t done = 0; done < n;) {
+        ssize_t got = pread(f->fd, to + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return err_set(e, ERR_INPUT, "%s", strerror(errno));
+        if (got == 0)
+            return err_set(e, ERR_INPUT,
+                           "ends at byte %ju, %ju are needed: it has become shorter",
+                           (uintmax_t)(at + done), (uintmax_t)(at + n));
+        done += (size_t)got;
+    }
+    return true;
+}
+
+bool file_is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
 }
 
 static bool write_all(int fd, const char *data, size_t n)
