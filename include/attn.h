@@ -259,6 +259,36 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
                                  struct attn_dims d, int first, int n, void *work,
                                  size_t bytes);
 
+/* ---- one linear layer ---------------------------------------------------------------------- */
+
+/* W [rows, cols] laid out for one kernel set, and its bias. Fill it with
+ * attn_linear_pack; mem must outlive it. */
+struct attn_linear {
+    const struct attn_kernels *k;
+    const float *panels;
+    const float *bias; /* [cols] or NULL, the caller's */
+    int rows, cols;
+};
+size_t attn_linear_bytes(const struct attn_kernels *k, int rows, int cols);
+enum attn_status attn_linear_pack(const struct attn_kernels *k, struct attn_linear *out,
+                                  struct attn_cmat w, const float *bias, void *mem,
+                                  size_t bytes);
+
+enum attn_act {
+    ATTN_IDENTITY,
+    ATTN_GELU /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as GPT-2 has it */
+};
+
+/* y = act(x * W + b), or, with the identity, x * W + b + res: a GPT-2 MLP in two calls.
+ *   y [n, cols]  x [n, rows]  res [n, cols] or data = NULL
+ * ATTN_BAD_SHAPE also for a res with another act. */
+enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
+                                   struct attn_cmat x, const struct attn_linear *w,
+                                   enum attn_act act, struct attn_cmat res);
+
+/* y[i] = e^x[i] by the kernels, for any x, NaN and infinities included. y may be x. */
+void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n);
+
 /* ---- one row, taken apart ---------------------------------------------------------------- */
 
 /* What softmax did to one row of n scores: e[j] = exp(s[j] - max) in float32, as the

@@ -6,7 +6,7 @@
 struct attn_packed {
     const struct attn_kernels *k;
     struct attn_dims d;
-    float *w_qkv, *w_o; /* panels, see attn_pack_panel */
+    float *w_qkv, *w_o; /* panels, see attn_pack_all */
     float *b_qkv, *b_o; /* NULL: none */
 };
 
@@ -27,8 +27,8 @@ static struct packed_layout packed_layout(const struct attn_kernels *k, struct a
     struct packed_layout l = {0};
     size_t w = (size_t)d.d_model;
     take(&l.total, sizeof(struct attn_packed) / sizeof(float) + 1);
-    l.w_qkv = take(&l.total, w * (size_t)attn_round_up(3 * d.d_model, k->vec));
-    l.w_o = take(&l.total, w * (size_t)attn_round_up(d.d_model, k->vec));
+    l.w_qkv = take(&l.total, attn_panel_floats(k, d.d_model, 3 * d.d_model));
+    l.w_o = take(&l.total, attn_panel_floats(k, d.d_model, d.d_model));
     l.b_qkv = take(&l.total, 3 * w);
     l.b_o = take(&l.total, w);
     return l;
@@ -38,21 +38,6 @@ size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d)
 {
     if (attn_dims_check(d) != ATTN_OK) return 0;
     return packed_layout(k, d).total * sizeof(float) + ATTN_ALIGN;
-}
-
-static float *aligned(void *mem)
-{
-    uintptr_t off = (uintptr_t)mem % ATTN_ALIGN;
-    return (float *)(void *)((char *)mem + (off ? ATTN_ALIGN - off : 0));
-}
-
-static void pack_panels(const struct attn_kernels *k, float *to, struct attn_cmat w)
-{
-    for (int n0 = 0; n0 < w.cols; n0 += k->nr) {
-        int n = attn_min(k->nr, w.cols - n0);
-        attn_pack_panel(to + (size_t)w.rows * n0, attn_round_up(n, k->vec), w, false, 0,
-                        w.rows, n0, n);
-    }
 }
 
 enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
@@ -66,11 +51,11 @@ enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **ou
         return ATTN_BAD_SHAPE;
     if (!mem || bytes < attn_packed_bytes(k, d)) return ATTN_NO_ROOM;
     struct packed_layout l = packed_layout(k, d);
-    float *base = aligned(mem);
+    float *base = attn_aligned(mem);
     struct attn_packed *p = (struct attn_packed *)(void *)base;
     *p = (struct attn_packed){.k = k, .d = d, .w_qkv = base + l.w_qkv, .w_o = base + l.w_o};
-    pack_panels(k, p->w_qkv, w->w_qkv);
-    pack_panels(k, p->w_o, w->w_o);
+    attn_pack_all(k, p->w_qkv, w->w_qkv);
+    attn_pack_all(k, p->w_o, w->w_o);
     size_t width = (size_t)d.d_model;
     if (w->b_qkv) p->b_qkv = memcpy(base + l.b_qkv, w->b_qkv, 3 * width * sizeof(float));
     if (w->b_o) p->b_o = memcpy(base + l.b_o, w->b_o, width * sizeof(float));
@@ -139,7 +124,7 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
     if (!work || bytes < attn_block_bytes(c, d)) return ATTN_NO_ROOM;
 
     struct block_layout l = block_layout(d);
-    float *base = aligned(work);
+    float *base = attn_aligned(work);
     struct attn_kv kv = attn_kv_at(base + l.kv, d);
     struct attn_mat qkv = io->qkv, z = io->z;
     if (!qkv.data)

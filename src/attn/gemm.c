@@ -29,6 +29,26 @@ void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transpose
     }
 }
 
+size_t attn_panel_floats(const struct attn_kernels *k, int rows, int cols)
+{
+    return (size_t)rows * attn_round_up(cols, k->vec);
+}
+
+void attn_pack_all(const struct attn_kernels *k, float *to, struct attn_cmat b)
+{
+    for (int n0 = 0; n0 < b.cols; n0 += k->nr) {
+        int n = attn_min(k->nr, b.cols - n0);
+        attn_pack_panel(to + (size_t)b.rows * n0, attn_round_up(n, k->vec), b, false, 0,
+                        b.rows, n0, n);
+    }
+}
+
+float *attn_aligned(void *mem)
+{
+    uintptr_t off = (uintptr_t)mem % ATTN_ALIGN;
+    return (float *)(void *)((char *)mem + (off ? ATTN_ALIGN - off : 0));
+}
+
 struct product_job {
     const struct attn_kernels *k;
     const struct attn_product *p;
@@ -74,6 +94,7 @@ static void product_task(const void *arg, int t)
             g.next = g.b + (size_t)p->a.cols * n + t % job->n_row_block * share;
             g.n_next = share;
         }
+        g.gelu = last && p->gelu;
         if (last && p->bias) g.bias = p->bias + n0;
         if (last && p->res.data) {
             g.res = p->res.data + (size_t)r0 * p->res.ld + n0;
@@ -89,4 +110,44 @@ void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)
     struct product_job job = {.k = c->k, .p = p, .n_row = rows_a_task(c, p, n_panel)};
     job.n_row_block = (p->c.rows + job.n_row - 1) / job.n_row;
     attn_parallel(c, n_panel * job.n_row_block, true, product_task, &job);
+}
+
+/* ---- a linear layer of its own --------------------------------------------------------- */
+
+size_t attn_linear_bytes(const struct attn_kernels *k, int rows, int cols)
+{
+    if (rows < 1 || cols < 1 || cols > INT32_MAX - ATTN_NR_MAX) return 0;
+    size_t wide = (size_t)attn_round_up(cols, k->vec);
+    if (wide > (SIZE_MAX - ATTN_ALIGN) / sizeof(float) / (size_t)rows) return 0;
+    return attn_panel_floats(k, rows, cols) * sizeof(float) + ATTN_ALIGN;
+}
+
+enum attn_status attn_linear_pack(const struct attn_kernels *k, struct attn_linear *out,
+                                  struct attn_cmat w, const float *bias, void *mem,
+                                  size_t bytes)
+{
+    size_t need = attn_linear_bytes(k, w.rows, w.cols);
+    if (need == 0 || !attn_mat_is(w, w.rows, w.cols)) return ATTN_BAD_SHAPE;
+    if (!mem || bytes < need) return ATTN_NO_ROOM;
+    float *panels = attn_aligned(mem);
+    attn_pack_all(k, panels, w);
+    *out = (struct attn_linear){k, panels, bias, w.rows, w.cols};
+    return ATTN_OK;
+}
+
+enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
+                                   struct attn_cmat x, const struct attn_linear *w,
+                                   enum attn_act act, struct attn_cmat res)
+{
+    if (w->k != c->k || !attn_mat_is(x, y.rows, w->rows) ||
+        !attn_mat_is(attn_const(y), y.rows, w->cols) ||
+        (res.data && (act != ATTN_IDENTITY || !attn_mat_is(res, y.rows, w->cols))))
+        return ATTN_BAD_SHAPE;
+    attn_multiply(c, &(struct attn_product){.c = y,
+                                            .a = x,
+                                            .panels = w->panels,
+                                            .gelu = act == ATTN_GELU,
+                                            .bias = w->bias,
+                                            .res = res});
+    return ATTN_OK;
 }

@@ -29,7 +29,7 @@ struct attn_gemm {
     int diag;
     int edge;               /* elements j > edge + r of row r may stay unwritten */
     bool add;               /* the sum starts from C, not from 0 */
-    bool gelu;              /* act: GPT-2's tanh form; else none */
+    bool gelu;              /* act: GPT-2's tanh form, without res; else none */
     const float *bias;      /* [n] or NULL */
     const float *row_scale; /* [m] or NULL */
     const float *res;       /* [m, n] or NULL, rows ldr apart; added last */
@@ -71,8 +71,8 @@ int attn_pool_size(const struct attn_pool *p); /* 1 for NULL */
 
 /* ---- gemm.c ------------------------------------------------------------------------ */
 
-/* C = A * B (+ bias) (+ res), any size. B is [a.cols, c.cols] in panels laid out by
- * attn_pack, or, where panels is NULL, the view b, plain or transposed. Shapes have been
+/* C = gelu(A * B (+ bias)) or A * B (+ bias) (+ res), any size. B is [a.cols, c.cols] in panels laid out by
+ * attn_pack_all, or, where panels is NULL, the view b, plain or transposed. Shapes have been
  * checked. causal: row i takes the terms k <= i alone. */
 struct attn_product {
     struct attn_mat c;
@@ -80,6 +80,7 @@ struct attn_product {
     const float *panels;
     bool b_transposed;
     bool causal;
+    bool gelu;
     const float *bias;
     struct attn_cmat res; /* data = NULL: none */
 };
@@ -89,6 +90,12 @@ void attn_multiply(const struct attn_ctx *c, const struct attn_product *p);
  * column n on. Transposed: of B's transpose. */
 void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transposed, int k0,
                      int k, int n0, int n);
+
+/* B in panels of nr columns, the last as wide as it must be: attn_panel_floats of them. */
+void attn_pack_all(const struct attn_kernels *k, float *to, struct attn_cmat b);
+size_t attn_panel_floats(const struct attn_kernels *k, int rows, int cols);
+/* The first address in mem that is aligned to ATTN_ALIGN. */
+float *attn_aligned(void *mem);
 
 /* ---- fused.c ----------------------------------------------------------------------- */
 

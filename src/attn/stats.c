@@ -35,6 +35,11 @@ struct attn_stats attn_stats_causal(struct attn_cmat m)
     return stats(m, true);
 }
 
+void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n)
+{
+    c->k->exp(y, x, n);
+}
+
 struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s, int n)
 {
     struct attn_row row = {.max = -INFINITY};

@@ -40,8 +40,7 @@ enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void 
     if (attn_dims_check(d) != ATTN_OK) return ATTN_BAD_SHAPE;
     if (!mem || bytes < attn_trace_bytes(d)) return ATTN_NO_ROOM;
     struct layout l = layout(d);
-    uintptr_t off = (uintptr_t)mem % ATTN_ALIGN;
-    float *base = (float *)(void *)((char *)mem + (off ? ATTN_ALIGN - off : 0));
+    float *base = attn_aligned(mem);
     int n = d.n_tok, w = d.d_model;
     *t = (struct attn_trace){
         .dims = d,
