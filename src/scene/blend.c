@@ -126,7 +126,7 @@ void motion_blend(struct stage *st)
     float in = step_ease(st->beat.intro);
     int done = st->done ? st->d.n_tok : st->beat.at;
     /* A is the score grid of stage 5, sliding to the left. */
-    struct layout was = scene_layout(ATTN_SOFTMAX, st->d, b->canvas);
+    struct layout was = scene_layout(ATTN_SOFTMAX, st->d, st->b.sc->frame.stage);
     struct grid a = grid_between(was.result[0], l->left, in);
     a.tensor = ATTN_P;
     struct grid_style weights = weights_style(st, &a);

@@ -7,9 +7,11 @@
 /* Type and spacing of the stage's head and foot, in points. */
 static const float head_x = 32, title_y = 48, title_size = 24, formula_y = 77;
 static const float formula_size = 15, shapes_size = 13, shapes_gap = 22;
-static const float caption_size = 16, caption_leading = 24.5f, caption_up = 92;
-static const float caption_size_small = 14, caption_leading_small = 20;
-static const float cost_size = 12, cost_up = 18, canvas_inset_small = 22;
+static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
+static const float caption_size_small = 14, caption_leading_small = 19,
+                   caption_up_small = 78;
+static const float cost_size = 12, cost_size_least = 10, cost_up = 16,
+                   canvas_inset_small = 22;
 
 /* ---- the whole stage ------------------------------------------------------------------------------ */
 
@@ -50,11 +52,13 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
     float bottom = f->y + f->h;
     float width = f->x + f->w - x - 24;
-    (void)scene_paragraph(sc, x, bottom - caption_up, width, leading, FONT_UI, size,
-                          st->b.theme->ink, w->caption);
-    (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, cost_size,
+    (void)scene_paragraph(sc, x, bottom - (small ? caption_up_small : caption_up), width,
+                          leading, FONT_UI, size, st->b.theme->ink, w->caption);
+    float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
+    float fit = fmaxf(cost_size * fminf(1, width / natural), cost_size_least);
+    (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, fit,
                      st->b.theme->ink_faint,
-                     scene_fit_text(sc, FONT_MONO, cost_size, width, w->cost));
+                     scene_fit_text(sc, FONT_MONO, fit, width, w->cost));
 }
 
 static void waiting_draw(struct scene *sc, const struct scene_theme *t,
@@ -108,7 +112,7 @@ void scene_build(struct scene *sc, const struct step_state *s,
     st.f = (struct focus){-1, -1, 0, false};
     struct step_ref cell = step_no_ref();
     if (ready) {
-        st.l = scene_layout(s->stage, st.d, st.b.canvas);
+        st.l = scene_layout(s->stage, st.d, sc->frame.stage);
         st.f = focus_of(&st);
         if (st.f.row >= 0)
             cell = (struct step_ref){st.spec->result[0], st.f.row, st.f.col};

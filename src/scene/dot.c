@@ -72,7 +72,7 @@ static void heads_labels(const struct stage *st, float alpha)
 /* Stage 7's left operand: every head's O slides from where stage 6 left it. */
 static void heads_slide_draw(const struct stage *st, float t)
 {
-    struct layout from = scene_layout(ATTN_WEIGHTED_SUM, st->d, st->b.canvas);
+    struct layout from = scene_layout(ATTN_WEIGHTED_SUM, st->d, st->b.sc->frame.stage);
     int n = st->d.n_head, d_head = st->d.d_model / n;
     for (int h = 0; h < n; h++) {
         struct grid to = st->l.left, start = from.result[0];
@@ -124,16 +124,45 @@ static void added_draw(const struct stage *st, float alpha)
     to.tensor = ATTN_H;
     struct grid moving = grid_between(home, to, u);
     style = grid_style(&st->b, &moving);
-    style.alpha = 0.75f;
-    style.figures = u < 1;
+    style.alpha = 0.6f;
+    style.figures = false;
     style.live = false;
     grid_draw(&st->b, &moving, &style);
+}
+
+static void labels_draw(const struct stage *st, float in)
+{
+    const struct layout *l = &st->l;
+    const struct scene_theme *t = st->b.theme;
+    bool heads = l->left.tensor == ATTN_Z_ALL;
+    const char *left = !heads              ? scene_tensor_name(l->left.tensor)
+                       : st->d.n_head == 1 ? "O\u2081"
+                       : st->d.n_head == 2 ? "[O\u2081 | O\u2082]"
+                                           : "[O\u2081 | \u2026 | O_H]";
+    grid_row_tokens(&st->b, &l->left, in);
+    grid_label(
+        &st->b, &l->left, true, left, tensor_color(t, l->left.tensor),
+        range_note(st, l->left.tensor, l->left.tensor == ATTN_X ? "after ln_1," : ""), 1);
+    if (heads) heads_labels(st, in);
+    bool summed = st->spec->adds && (st->beat.outro >= 1 || !st->b.s->opts.residual);
+    const char *note =
+        summed && st->b.s->opts.residual ? "back on the residual stream," : "";
+    for (int g = 0; g < st->spec->n_group; g++) {
+        enum attn_tensor r = l->right[g].tensor;
+        enum attn_tensor o = summed ? st->spec->sum : l->result[g].tensor;
+        if (st->spec->right_transposed)
+            grid_col_tokens(&st->b, &l->right[g], in);
+        else
+            grid_label(&st->b, &l->right[g], false, scene_tensor_name(r),
+                       tensor_color(t, r), range_note(st, r, ""), in);
+        grid_label(&st->b, &l->result[g], true, scene_tensor_name(o), tensor_color(t, o),
+                   range_note(st, o, note), 1);
+    }
 }
 
 void motion_dot(struct stage *st)
 {
     const struct layout *l = &st->l;
-    const struct scene_theme *t = st->b.theme;
     float in = step_ease(st->beat.intro);
     bool slides = st->spec->left == ATTN_Z_ALL && in < 1;
     if (slides) {
@@ -154,32 +183,5 @@ void motion_dot(struct stage *st)
     if (in >= 1) frames_draw(st, true);
     crosshair_draw(st);
 
-    const char *note = st->spec->left == ATTN_X ? "after ln_1," : "";
-    grid_row_tokens(&st->b, &l->left, in);
-    grid_label(&st->b, &l->left, true, scene_tensor_name(l->left.tensor),
-               tensor_color(t, l->left.tensor), range_note(st, l->left.tensor, note), 1);
-    if (st->spec->left == ATTN_Z_ALL) heads_labels(st, in);
-    for (int g = 0; g < st->spec->n_group; g++) {
-        enum attn_tensor r = l->right[g].tensor, o = l->result[g].tensor;
-        bool keys = st->spec->right_transposed;
-        if (keys) {
-            grid_col_tokens(&st->b, &l->right[g], in);
-        } else {
-            grid_label(
-                &st->b, &l->right[g], false, scene_tensor_name(r), tensor_color(t, r),
-                l->right[g].cell_w * (float)l->right[g].cols > 150 ? range_note(st, r, "")
-                                                                   : "",
-                in);
-        }
-        bool sum = st->spec->adds && (st->beat.outro >= 1 || !st->b.s->opts.residual);
-        if (sum) o = st->spec->sum;
-        grid_label(&st->b, &l->result[g], true, scene_tensor_name(o), tensor_color(t, o),
-                   grid_w(&l->result[g]) > 150
-                       ? range_note(st, o,
-                                    sum && st->b.s->opts.residual
-                                        ? "back on the residual stream,"
-                                        : "")
-                       : "",
-                   1);
-    }
+    labels_draw(st, in);
 }

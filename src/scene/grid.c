@@ -12,6 +12,7 @@ static const float cell_apart = 14, cell_number = 16;
 static const float gap_share = 0.05f, gap_most = 2, radius_share = 0.07f, radius_most = 4;
 static const float number_share = 0.30f, number_least = 8, number_most = 13;
 static const float dim_outside = 0.55f, frame_width = 2, frame_out = 2;
+static const float line_instead = 4, line_width = 1.25f;
 
 struct grid grid_on_screen(const struct brush *b, struct grid g)
 {
@@ -108,32 +109,32 @@ static float widest(const struct brush *b, const struct grid_style *st, int deci
                  font_width(b->sc->font, FONT_MONO, size, small, -1));
 }
 
+static bool figure_fits(const struct brush *b, const struct grid_style *st,
+                        struct figure f, float room)
+{
+    return widest(b, st, f.decimals, f.size, f.bare_point) <= room;
+}
+
+/* Comfortably set first; where cells are narrow, smaller and without the leading zero. */
 static bool figure_of(const struct brush *b, const struct grid *g,
                       const struct grid_style *st, struct figure *f)
 {
-    float room = g->cell_w - fmaxf(2, g->cell_w * 0.08f);
     float cell = fminf(g->cell_w, g->cell_h * 1.6f);
     if (g->cell_w < cell_number || g->cell_h < cell_number * 0.7f) return false;
     float size = fminf(fmaxf(cell * number_share, number_least), number_most);
     if (size > g->cell_h * 0.85f) return false;
     int most = g->cell_w >= 120 ? 5 : g->cell_w >= 72 ? 3 : 2;
-    for (int decimals = most; decimals >= 1; decimals--)
-        for (int bare = 0; bare < 2; bare++) {
-            if (bare && decimals > 1) continue;
-            if (widest(b, st, decimals, size, bare) > room) continue;
-            *f = (struct figure){decimals, bare, size};
-            return true;
-        }
-    /* one decimal, a little smaller */
+    for (int decimals = most; decimals >= 1; decimals--) {
+        *f = (struct figure){decimals, false, size};
+        if (figure_fits(b, st, *f, g->cell_w * 0.84f - 2)) return true;
+    }
     for (int bare = 0; bare < 2; bare++)
-        for (float s = size; s >= number_least - 0.5f; s -= 0.5f)
-            if (widest(b, st, 1, s, bare) <= room) {
-                *f = (struct figure){1, bare, s};
-                return true;
-            }
-    if (widest(b, st, 0, size, false) > room) return false;
+        for (float least = size; least >= number_least - 0.5f; least -= 0.5f) {
+            *f = (struct figure){1, bare, least};
+            if (figure_fits(b, st, *f, g->cell_w - 3)) return true;
+        }
     *f = (struct figure){0, false, size};
-    return true;
+    return figure_fits(b, st, *f, g->cell_w - 3);
 }
 
 static void number_draw(const struct brush *b, const struct grid *g,
@@ -157,7 +158,10 @@ static void number_draw(const struct brush *b, const struct grid *g,
         ink = scene_ink_on(b->theme, scene_fade(cell, alpha));
         alpha = fminf(1, alpha + 0.15f); /* dimmed figures stay readable */
     }
-    if (font_width(sc->font, FONT_MONO, f->size, text, -1) > g->cell_w) return;
+    /* "<0.1" in every other cell would be noise, "<0.01" may be wider than its cell */
+    bool tiny = !masked && v != 0 && fabsf(v) < 0.05f && f->decimals <= 1;
+    if (tiny || font_width(sc->font, FONT_MONO, f->size, text, -1) > g->cell_w - 2)
+        text = "\u22480";
     (void)scene_text(sc, g->x + ((float)j + 0.5f) * g->cell_w,
                      g->y + ((float)i + 0.5f) * g->cell_h +
                          sc->font->cap[FONT_MONO] * f->size / 2,
@@ -241,17 +245,27 @@ void grid_frame(const struct brush *b, const struct grid *fitted, int row0, int 
 {
     struct grid g = grid_on_screen(b, *fitted);
     struct scene_rect r = grid_cells(&g, row0, row1, col0, col1);
-    float grow = g.cell_h >= cell_apart ? frame_out : 1;
+    struct scene_rgba ink = b->theme->select;
+    if (fminf(r.w, r.h) < line_instead) { /* a line of the crosshair */
+        float x = r.x + r.w / 2, y = r.y + r.h / 2;
+        if (r.h < line_instead)
+            (void)scene_line(b->sc, r.x, y, r.x + r.w, y, line_width, ink);
+        else
+            (void)scene_line(b->sc, x, r.y, x, r.y + r.h, line_width, ink);
+        return;
+    }
+    bool large = fminf(g.cell_w, g.cell_h) >= cell_apart;
+    float grow = large ? frame_out : 1;
     r = (struct scene_rect){r.x - grow, r.y - grow, r.w + 2 * grow, r.h + 2 * grow};
-    float radius = g.cell_h >= cell_apart ? radius_most + 1 : 0;
-    (void)scene_border(b->sc, r, radius, g.cell_h >= cell_apart ? frame_width : 1,
-                       scene_fade(b->theme->paper, 0), b->theme->select);
+    (void)scene_border(b->sc, r, large ? radius_most + 1 : 0, large ? frame_width : 1,
+                       scene_fade(b->theme->paper, 0), ink);
 }
 
 void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                 const char *name, struct scene_rgba color, const char *note, float alpha)
 {
     static const float below_by = 22, above_by = 9, size = 14, note_size = 12;
+    static const float reach = 9; /* a label may end so far right of its matrix */
     struct scene *sc = b->sc;
     struct grid g = grid_on_screen(b, *fitted);
     float y = below ? g.y + grid_h(&g) + below_by : g.y - above_by;
@@ -259,9 +273,13 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
     y = fminf(fmaxf(y, b->canvas.y + 14), b->canvas.y + b->canvas.h - 6);
     float x = fmaxf(g.x, b->canvas.x + 2);
     if (x > b->canvas.x + b->canvas.w - 40 || x > g.x + grid_w(&g)) return;
-    const char *shape =
-        scene_print(sc, "[%d\u00D7%d]%s%s", g.rows, g.cols, *note ? " " : "", note);
     float w = font_width(sc->font, FONT_UI_BOLD, size, name, -1);
+    const char *shape = scene_print(sc, "[%d\u00D7%d]", g.rows, g.cols);
+    const char *noted = scene_print(sc, "%s %s", shape, note);
+    float room = grid_w(&g) + reach - w - 8;
+    if (*note && font_width(sc->font, FONT_MONO, note_size, noted, -1) <= room)
+        shape = noted;
+    if (font_width(sc->font, FONT_MONO, note_size, shape, -1) > room) shape = "";
     float all = w + 8 + font_width(sc->font, FONT_MONO, note_size, shape, -1);
     if (b->view.zoom > 1) /* over numbers: on paper of its own */
         (void)scene_rect(sc, (struct scene_rect){x - 4, y - 14, all + 8, 20}, 4,
@@ -286,11 +304,8 @@ void grid_legend(const struct brush *b, const struct grid *beside, enum scene_ma
         ramp[i] = log ? hi * powf(10, 4 * (u - 1)) : lo + (hi - lo) * u;
     }
     float x = b->canvas.x + b->canvas.w - w - 4;
-    float y = b->canvas.y + b->canvas.h - 48;
-    if (beside->x + grid_w(beside) + 12 > x)
-        y = b->canvas.y + b->canvas.h - 16;
-    else
-        y = fminf(y, beside->y + grid_h(beside) - 34);
+    float y =
+        fminf(b->canvas.y + b->canvas.h - h - inset - 2, beside->y + grid_h(beside) + 6);
     struct scene_heat heat = {.m = {ramp, 1, STEPS, STEPS},
                               .x = x,
                               .y = y,

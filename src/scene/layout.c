@@ -13,31 +13,51 @@
 
 #include <math.h>
 
-enum {
-    CHIP_ROOM = 72, /* row chips and their distance */
-    CHIP_ROOM_SMALL = 56,
-    GAP_X = 28, /* between left and right */
-    GAP_Y = 34, /* between right and result */
-    GAP_GROUP = 14,
-    LABEL_ABOVE = 30, /* label or chips above the right operand */
-    LABEL_BELOW = 26, /* label below the result */
-    LEGEND_ROOM = 148,
-    CELL_MAX = 60, /* points */
-    CELL_ONE_BY_ONE = 14,
-    CELL_MAX_MANY = 30, /* where cells are not square */
-    EXTENT_MIN = 24
+/* Spacing at a window of 1440 x 900, and at the smallest one; between them by the room. */
+struct spacing {
+    float top, bottom, side; /* of the canvas in the stage: title above, caption below */
+    float chips;             /* row chips and their distance */
+    float gap_x, gap_y;      /* between left and right, right and result */
+    float gap_group;
+    float label_above, label_below;
 };
+static const struct spacing roomy = {86, 122, 22, 72, 28, 34, 14, 30, 26};
+static const struct spacing tight = {80, 102, 10, 54, 16, 26, 10, 27, 20};
 
-static const float axis_power = 0.75f;
+static const float legend_room = 148, strip_room = 84, strip_room_many = 26, margin = 4;
+static const float cell_max = 60, cell_one_by_one = 14; /* points */
+static const float cell_max_many = 30;                  /* where cells are not square */
+static const float extent_min = 24;
+static const float axis_power = 0.75f, scores_share = 0.66f;
 
-/* Margins of the canvas in the stage: title and formula above, caption below. */
-static const float canvas_top = 86, canvas_bottom = 122, canvas_side = 22;
+static float between(float a, float b, float t)
+{
+    return a + (b - a) * t;
+}
+
+/* The stage is 552 x 544 points in the smallest window, 872 x 804 at 1440 x 900. */
+static struct spacing spacing_of(float w, float h)
+{
+    float x = fminf(fmaxf((w - 552) / (872 - 552), 0), 1);
+    float y = fminf(fmaxf((h - 544) / (804 - 544), 0), 1);
+    return (struct spacing){
+        .top = between(tight.top, roomy.top, y),
+        .bottom = between(tight.bottom, roomy.bottom, y),
+        .side = between(tight.side, roomy.side, x),
+        .chips = between(tight.chips, roomy.chips, x),
+        .gap_x = between(tight.gap_x, roomy.gap_x, x),
+        .gap_y = between(tight.gap_y, roomy.gap_y, y),
+        .gap_group = between(tight.gap_group, roomy.gap_group, x),
+        .label_above = between(tight.label_above, roomy.label_above, y),
+        .label_below = between(tight.label_below, roomy.label_below, y),
+    };
+}
 
 struct scene_rect scene_canvas_of(struct scene_rect stage)
 {
-    return (struct scene_rect){stage.x + canvas_side, stage.y + canvas_top,
-                               stage.w - 2 * canvas_side,
-                               stage.h - canvas_top - canvas_bottom};
+    struct spacing sp = spacing_of(stage.w, stage.h);
+    return (struct scene_rect){stage.x + sp.side, stage.y + sp.top, stage.w - 2 * sp.side,
+                               stage.h - sp.top - sp.bottom};
 }
 
 float grid_w(const struct grid *g)
@@ -84,10 +104,10 @@ static void share(float room, int first, int second, float *pitch_first,
                   float *pitch_second)
 {
     float a = powf((float)first, axis_power), b = powf((float)second, axis_power);
-    float at_least = fminf(EXTENT_MIN, room / 4);
+    float at_least = fminf(extent_min, room / 4);
     float w = fminf(fmaxf(room * a / (a + b), at_least), room - at_least);
-    *pitch_first = fminf(w / (float)first, CELL_MAX_MANY);
-    *pitch_second = fminf((room - w) / (float)second, CELL_MAX_MANY);
+    *pitch_first = fminf(w / (float)first, cell_max_many);
+    *pitch_second = fminf((room - w) / (float)second, cell_max_many);
 }
 
 struct pitch {
@@ -99,61 +119,70 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
                              float h)
 {
     float square =
-        fminf(fminf(w / (float)(e.k + groups * e.c), h / (float)(e.k + e.r)), CELL_MAX);
-    if (square >= CELL_ONE_BY_ONE) return (struct pitch){square, square, square, square};
+        fminf(fminf(w / (float)(e.k + groups * e.c), h / (float)(e.k + e.r)), cell_max);
+    if (square >= cell_one_by_one) return (struct pitch){square, square, square, square};
     struct pitch p;
     share(w, e.k, groups * e.c, &p.k_w, &p.c_w);
     share(h, e.k, e.r, &p.k_h, &p.r_h);
-    if (stage == ATTN_WEIGHTED_SUM) { /* A is [R, K], square */
-        p.k_w = p.r_h = fminf(p.k_w, p.r_h);
-        p.c_w = fminf((w - p.k_w * (float)e.k) / (float)e.c, CELL_MAX_MANY / 4.0f);
-        p.k_h = fminf((h - p.r_h * (float)e.r) / (float)e.k, CELL_MAX_MANY);
+    if (stage == ATTN_WEIGHTED_SUM) { /* A is [R, K], square, and what one looks at */
+        p.k_w = p.r_h =
+            fminf(fminf(scores_share * w, scores_share * h) / (float)e.k, cell_max_many);
+        p.c_w = fminf((w - p.k_w * (float)e.k) / (float)e.c, cell_max_many / 6);
+        p.k_h = fminf((h - p.r_h * (float)e.r) / (float)e.k, cell_max_many);
     } else if (stage != ATTN_PROJECTIONS && stage != ATTN_OUTPUT) { /* S is [R, C] */
         p.c_w = p.r_h = fminf(p.c_w, p.r_h);
     }
     return p;
 }
 
+/* Room right of the matrices: the legend beside a score grid, the strips beside O. */
+static float room_beside(const struct stage_spec *spec, struct extent e, float w, float h)
+{
+    if (spec->motion == MOTION_BLEND) {
+        bool one_by_one = w / (float)(e.k + e.c) >= 2 * cell_one_by_one &&
+                          h / (float)(e.k + e.r) >= cell_one_by_one;
+        return one_by_one ? strip_room : strip_room_many;
+    }
+    /* the legend only where it does not cost cells room */
+    return spec->right_transposed && w - legend_room > h ? legend_room : 0;
+}
+
 struct layout scene_layout(enum attn_stage stage, struct attn_dims d,
-                           struct scene_rect canvas)
+                           struct scene_rect box)
 {
     const struct stage_spec *spec = &scene_stages[stage];
+    struct spacing sp = spacing_of(box.w, box.h);
+    struct scene_rect canvas = scene_canvas_of(box);
     struct extent e = extent_of(stage, d);
-    struct layout l = {.chip_w = canvas.w < 640 ? CHIP_ROOM_SMALL : CHIP_ROOM};
-    float gaps = GAP_X + (float)(spec->n_group - 1) * GAP_GROUP;
-    float w = canvas.w - l.chip_w - gaps;
-    float h = canvas.h - LABEL_ABOVE - GAP_Y - LABEL_BELOW;
-    /* The legend stands right of a score grid where that does not cost cells room. */
-    bool grid_of_scores = e.c == d.n_tok && spec->n_group == 1 && stage != ATTN_OUTPUT;
-    bool beside = grid_of_scores && w - LEGEND_ROOM > h;
-    if (beside) w -= LEGEND_ROOM;
-    struct pitch p = pitch_of(stage, e, spec->n_group, w, h);
-    l.cells = fminf(p.r_h, p.c_w) >= CELL_ONE_BY_ONE;
+    struct layout l = {.chip_w = sp.chips};
+    float gaps = sp.gap_x + (float)(spec->n_group - 1) * sp.gap_group + 2 * margin;
+    float labels = sp.label_above + sp.gap_y + sp.label_below;
+    float w = canvas.w - sp.chips - gaps, h = canvas.h - labels;
+    float beside = room_beside(spec, e, w, h);
+    struct pitch p = pitch_of(stage, e, spec->n_group, w - beside, h);
+    l.cells = fminf(p.r_h, p.c_w) >= cell_one_by_one;
 
-    float content_w = l.chip_w + gaps + p.k_w * (float)e.k +
-                      p.c_w * (float)(e.c * spec->n_group) + (beside ? LEGEND_ROOM : 0);
-    float content_h =
-        LABEL_ABOVE + GAP_Y + LABEL_BELOW + p.k_h * (float)e.k + p.r_h * (float)e.r;
-    float x = canvas.x + (canvas.w - content_w) / 2,
-          y = canvas.y + (canvas.h - content_h) / 2;
-    l.all = (struct scene_rect){x, y, content_w, content_h};
-    float left_x = x + l.chip_w, top_y = y + LABEL_ABOVE;
-    float result_y = top_y + p.k_h * (float)e.k + GAP_Y;
+    float content_w = sp.chips + gaps + p.k_w * (float)e.k +
+                      p.c_w * (float)(e.c * spec->n_group) + beside;
+    float content_h = labels + p.k_h * (float)e.k + p.r_h * (float)e.r;
+    float x = canvas.x + (canvas.w - content_w) / 2;
+    float y = canvas.y + (canvas.h - content_h) / 2;
+    float left_x = x + margin + sp.chips, top_y = y + sp.label_above;
+    float result_y = top_y + p.k_h * (float)e.k + sp.gap_y;
     l.left = (struct grid){spec->left, false, left_x, result_y, p.k_w, p.r_h, e.r, e.k};
     for (int g = 0; g < spec->n_group; g++) {
-        float gx = left_x + p.k_w * (float)e.k + GAP_X +
-                   (float)g * (p.c_w * (float)e.c + GAP_GROUP);
+        float gx = left_x + p.k_w * (float)e.k + sp.gap_x +
+                   (float)g * (p.c_w * (float)e.c + sp.gap_group);
         l.right[g] = (struct grid){
             spec->right[g], spec->right_transposed, gx, top_y, p.c_w, p.k_h, e.k, e.c};
         l.result[g] =
             (struct grid){spec->result[g], false, gx, result_y, p.c_w, p.r_h, e.r, e.c};
     }
     if (spec->adds) { /* h waits in the empty corner, above the left operand */
-        float room = p.k_h * (float)e.k;
+        float room = p.k_h * (float)e.k - sp.label_above;
         float row = fminf(p.r_h, room / (float)e.r);
-        l.added = (struct grid){
-            spec->added, false, left_x, top_y + (room - row * (float)e.r) / 2,
-            p.k_w,       row,   e.r,    e.k};
+        float top = top_y + sp.label_above + (room - row * (float)e.r) / 2;
+        l.added = (struct grid){spec->added, false, left_x, top, p.k_w, row, e.r, e.k};
     }
     return l;
 }

@@ -14,13 +14,12 @@ struct grid {
 
 struct layout {
     struct grid left, right[STAGE_GROUPS], result[STAGE_GROUPS], added;
-    float chip_w;          /* room for the row chips, left of `left` */
-    bool cells;            /* cells are large enough to be drawn one by one */
-    struct scene_rect all; /* around everything, labels and chips included */
+    float chip_w; /* room for the row chips, left of `left` */
+    bool cells;   /* cells are large enough to be drawn one by one */
 };
 
 struct layout scene_layout(enum attn_stage stage, struct attn_dims d,
-                           struct scene_rect canvas);
+                           struct scene_rect stage_box);
 /* The part of the stage's rectangle in which matrices are drawn. */
 struct scene_rect scene_canvas_of(struct scene_rect stage);
 

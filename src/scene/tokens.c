@@ -6,6 +6,7 @@
 static const float chip_least = 15; /* points of a row that still hold a chip */
 static const float chip_height = 23, chip_distance = 10, chip_pad = 9;
 static const float tick_size = 11, tick_apart_x = 44, tick_apart_y = 26;
+static const float chip_narrow = 48;
 static const float index_share = 0.8f; /* of the text's size */
 
 static float index_width(const struct scene *sc, int token, float size)
@@ -42,6 +43,14 @@ void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_sour
     float small = size * index_share;
     float wi = font_width(sc->font, FONT_MONO, small, index, -1);
     float room = box.w - wi - 5 - 8;
+    while (size > 9 && font_width(sc->font, FONT_MONO_BOLD, size, text, -1) > room)
+        size -= 0.5f; /* smaller before shorter */
+    bool fits = font_width(sc->font, FONT_MONO_BOLD, size, text, -1) <= room;
+    if (!fits && box.w < chip_narrow) { /* the rows name it; here its number is enough */
+        (void)scene_text(sc, box.x + box.w / 2, base, ALIGN_CENTER, FONT_MONO_BOLD, size,
+                         ink, index);
+        return;
+    }
     text = scene_fit_text(sc, FONT_MONO_BOLD, size, room, text);
     float wt = font_width(sc->font, FONT_MONO_BOLD, size, text, -1);
     float x = box.x + fmaxf(4, (box.w - wi - 5 - wt) / 2);

@@ -11,7 +11,7 @@ static const struct attn_dims gpt2_full = {1024, 768, 12};
 static const char *amount(struct scene *sc, uint64_t n, const char *unit)
 {
     const char *space = unit[0] == 'F' ? "" : " ";
-    if (n >= 1000000000)
+    if (n >= 100000000)
         return scene_print(sc, "%.2f G%s%s", (double)n / 1e9, space, unit);
     if (n >= 1000000) return scene_print(sc, "%.1f M%s%s", (double)n / 1e6, space, unit);
     if (n >= 1000)
@@ -107,13 +107,11 @@ static const char *say_projections(const struct moment *m)
 {
     return scene_print(
         m->sc,
-        "One matrix multiply gives each token three vectors: a query (what it looks "
-        "for), "
-        "a key (what it offers) and a value (what it hands over when picked). %s",
-        m->toy
-            ? "GPT-2 gets all three from one W_qkv and adds a bias; the toy has none."
-            : "All three come from one W_qkv, 768 by 2,304, with a bias; head by head a "
-              "slice of 64 columns is shown.");
+        "One multiply gives each token three vectors: a query (what it looks for), a key "
+        "(what it offers) and a value (what it hands over when picked). %s",
+        m->toy ? "GPT-2 adds biases; the toy has none."
+               : "GPT-2 adds biases; of W_qkv\u2019s 2,304 columns this head\u2019s are "
+                 "shown.");
 }
 
 static const char *say_scores(const struct moment *m)
@@ -160,9 +158,22 @@ static const char *say_mask(const struct moment *m)
     return scene_print(
         m->sc,
         "Position i is there to predict token i + 1, so it must not see beyond "
-        "i: every score right of the diagonal becomes \u2212\u221E. %s sees "
+        "i: every score right of the diagonal becomes \u2212\u221E. Row %d, %s, sees "
         "%d of %d tokens.",
-        token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
+        m->row + 1, token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
+}
+
+/* The largest weight of the row in view, once its row is there. */
+static const char *say_top(const struct moment *m)
+{
+    struct attn_cmat p = scene_tensor_view(m->src, ATTN_P);
+    if (!m->src->fits || !p.data || m->row < 0 || m->row >= p.rows) return "";
+    const float *row = p.data + (size_t)m->row * (size_t)p.ld;
+    int top = 0;
+    for (int j = 1; j < p.cols; j++)
+        if (row[j] > row[top]) top = j;
+    return scene_print(m->sc, "Row %d gives most to %s: %s. ", m->row + 1,
+                       token(m->sc, m->src, top), scene_number(m->sc, row[top], 3));
 }
 
 static const char *say_softmax(const struct moment *m)
@@ -170,12 +181,9 @@ static const char *say_softmax(const struct moment *m)
     return scene_print(
         m->sc,
         "Each row becomes a distribution: subtract its largest score, so that "
-        "exp cannot overflow, exponentiate, divide by the sum. exp(\u2212\u221E) "
-        "is 0. %s",
-        m->toy ? "The toy\u2019s weights are random: its pattern means nothing, a "
-                 "loaded model\u2019s does."
-               : "These weights are random: the pattern means nothing, a loaded "
-                 "model\u2019s does.");
+        "exp cannot overflow, exponentiate, divide by the sum. %s"
+        "The weights are random: the pattern means nothing.",
+        say_top(m));
 }
 
 static const char *say_weighted_sum(const struct moment *m)
@@ -186,8 +194,8 @@ static const char *say_weighted_sum(const struct moment *m)
         "and so is its colour. %s",
         m->row + 1, m->row + 1,
         m->s->opts.causal
-            ? scene_print(m->sc, "%s blends %d value%s; nothing later takes part.",
-                          token(m->sc, m->src, m->row), m->row + 1, m->row ? "s" : "")
+            ? scene_print(m->sc, "It blends %d value%s; nothing later takes part.",
+                          m->row + 1, m->row ? "s" : "")
             : "With the mask off, later tokens take part too.");
 }
 
@@ -234,7 +242,9 @@ static const char *cost_of(const struct moment *m)
     if (m->toy)
         return scene_print(m->sc, "toy, %d heads: %s   GPT-2 at N = 1,024: %s",
                            m->d.n_head, here, full);
-    return scene_print(m->sc, "N = %d, %d heads: %s   N = 1,024: %s", m->d.n_tok,
+    if (m->d.n_tok == gpt2_full.n_tok)
+        return scene_print(m->sc, "N = 1,024, %d heads: %s", m->d.n_head, here);
+    return scene_print(m->sc, "N = %d, %d heads: %s   at N = 1,024: %s", m->d.n_tok,
                        m->d.n_head, here, full);
 }
 
