@@ -136,6 +136,22 @@ static void the_same_seed_gives_the_same_model(void **state)
     arena_free(&a);
 }
 
+static void every_kernel_set_makes_the_same_model(void **state)
+{
+    (void)state;
+    struct arena want, got;
+    (void)made(MODEL_TOY, 15, &want);
+    struct attn_ctx c = context();
+    for (int i = 0; (c.k = attn_kernels_at(i)) != NULL; i++) {
+        struct model m;
+        assert_true(arena_init(&got, want.size, NULL));
+        assert_true(model_make(&m, MODEL_TOY, 15, &got, &c, NULL));
+        assert_memory_equal(want.data, got.data, want.used);
+        arena_free(&got);
+    }
+    arena_free(&want);
+}
+
 /* The input is a prefix by construction, and layer norm takes each row for itself. */
 static void a_tokens_row_depends_on_no_other_token(void **state)
 {
@@ -409,6 +425,7 @@ int main(void)
         cmocka_unit_test(gpt2_size_is_gpt2s),
         cmocka_unit_test(a_seed_means_the_same_bits_everywhere),
         cmocka_unit_test(the_same_seed_gives_the_same_model),
+        cmocka_unit_test(every_kernel_set_makes_the_same_model),
         cmocka_unit_test(a_tokens_row_depends_on_no_other_token),
         cmocka_unit_test(gpt2s_spreads_are_those_of_the_real_first_block),
         cmocka_unit_test(the_numbers_are_distributed_normally),
