@@ -17,7 +17,7 @@ static struct tensor array(const char *folder, const char *name)
 {
     char rel[PATH];
     char path[PATH];
-    struct tensor t;
+    struct tensor t = {0};
     (void)snprintf(rel, sizeof rel, "%s/%s.npy", folder, name);
     if (!data_path(path, sizeof path, rel) || !npy_read(&t, path))
         fail_msg("no array %s", rel);
@@ -28,7 +28,7 @@ static struct tensor weight(const char *file, int block, const char *name)
 {
     char key[64];
     char path[PATH];
-    struct tensor t;
+    struct tensor t = {0};
     (void)snprintf(key, sizeof key, "h.%d.%s", block, name);
     if (!data_path(path, sizeof path, file) || !safetensors_read(&t, path, key))
         fail_msg("no tensor %s in %s", key, file);
@@ -75,7 +75,7 @@ static struct real real_new(const char *file, int block)
                      .w_o = weight(file, block, "attn.c_proj.weight"),
                      .b_o = weight(file, block, "attn.c_proj.bias")};
     r.w = (struct attn_weights){tensor_mat(&r.w_qkv, 0), r.b_qkv.f32,
-                                tensor_mat(&r.w_o, 0), r.b_o.f32};
+                                tensor_mat(&r.w_o, 0), r.b_o.f32, NULL};
     return r;
 }
 
