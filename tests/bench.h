@@ -33,6 +33,7 @@ struct bench_run {
     void *arg;
     double flops; /* of one run; 0: not counted in FLOPs */
     bool is_peak; /* the yardstick for "percent of peak" */
+    const float *out; /* what it computed, where runs of one comparison must agree */
     /* Results, seconds. */
     double median, best;
     double sample[BENCH_ROUNDS_MAX];

@@ -1,5 +1,6 @@
 /* headlight-bench: finds the case that was asked for and runs it; timing and printing. */
 #include "bench.h"
+#include "bench_peers.h"
 
 #include <errno.h>
 #include <math.h>
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
     }
     struct bench_opts o = {0};
     if (!parse(argc, argv, &o)) return 2;
+    if (o.peers) bench_peers_environment(argv);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct bench_case *c = tables[t]; c->name; c++)
             if (strcmp(c->name, argv[1]) == 0) return c->run(&o) ? 0 : 1;

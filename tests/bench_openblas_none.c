@@ -1,0 +1,13 @@
+/* OpenBLAS was not found when this was built. */
+#include "bench_peers.h"
+
+#include <stdio.h>
+
+int bench_openblas(struct bench_run *runs, const struct bench_problem *p, double flops)
+{
+    (void)runs;
+    (void)p;
+    (void)flops;
+    fputs("headlight-bench: built without OpenBLAS\n", stderr);
+    return 0;
+}
