@@ -324,6 +324,9 @@ void grid_legend(const struct brush *b, const struct grid *beside, enum scene_ma
                               .dim = 1,
                               .focus_row1 = 1,
                               .focus_col1 = STEPS};
+    if (b->view.zoom > 1)
+        (void)scene_rect(sc, (struct scene_rect){x - 8, y - 6, w + 16, h + inset + 10}, 4,
+                         scene_fade(b->theme->paper, 0.94f));
     (void)scene_heat(sc, &heat);
     struct scene_rgba ink = b->theme->ink_faint;
     float base = y + h + inset;

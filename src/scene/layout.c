@@ -99,13 +99,15 @@ static struct extent extent_of(enum attn_stage stage, struct attn_dims d)
     }
 }
 
-/* Pitches of one direction: `first` cells and `second` cells share `room`. */
-static void share(float room, int first, int second, float *pitch_first,
+/* Pitches of one direction: `first` cells and `second` cells share `room`; second gets at
+ * least the share `least`. */
+static void share(float room, int first, int second, float least, float *pitch_first,
                   float *pitch_second)
 {
     float a = powf((float)first, axis_power), b = powf((float)second, axis_power);
     float at_least = fminf(extent_min, room / 4);
-    float w = fminf(fmaxf(room * a / (a + b), at_least), room - at_least);
+    float w = fminf(room * a / (a + b), room * (1 - least));
+    w = fminf(fmaxf(w, at_least), room - at_least);
     *pitch_first = fminf(w / (float)first, cell_max_many);
     *pitch_second = fminf((room - w) / (float)second, cell_max_many);
 }
@@ -122,16 +124,17 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
         fminf(fminf(w / (float)(e.k + groups * e.c), h / (float)(e.k + e.r)), cell_max);
     if (square >= cell_one_by_one) return (struct pitch){square, square, square, square};
     struct pitch p;
-    share(w, e.k, groups * e.c, &p.k_w, &p.c_w);
-    share(h, e.k, e.r, &p.k_h, &p.r_h);
-    if (stage == ATTN_WEIGHTED_SUM) { /* A is [R, K], square, and what one looks at */
-        p.k_w = p.r_h =
-            fminf(fminf(scores_share * w, scores_share * h) / (float)e.k, cell_max_many);
-        p.c_w = fminf((w - p.k_w * (float)e.k) / (float)e.c, cell_max_many / 6);
-        p.k_h = fminf((h - p.r_h * (float)e.r) / (float)e.k, cell_max_many);
-    } else if (stage != ATTN_PROJECTIONS && stage != ATTN_OUTPUT) { /* S is [R, C] */
-        p.c_w = p.r_h = fminf(p.c_w, p.r_h);
-    }
+    bool blend = stage == ATTN_WEIGHTED_SUM;
+    bool scores = !blend && stage != ATTN_PROJECTIONS && stage != ATTN_OUTPUT;
+    float least = scores ? scores_share : 0; /* S is what one looks at, and so is A */
+    share(w, e.k, groups * e.c, least, &p.k_w, &p.c_w);
+    share(h, e.k, e.r, least, &p.k_h, &p.r_h);
+    if (scores) p.c_w = p.r_h = fminf(p.c_w, p.r_h); /* S is [R, C], square */
+    if (!blend) return p;
+    p.k_w = p.r_h = /* A is [R, K], square */
+        fminf(scores_share * fminf(w, h) / (float)e.k, cell_max_many);
+    p.c_w = fminf((w - p.k_w * (float)e.k) / (float)e.c, cell_max_many / 6);
+    p.k_h = fminf((h - p.r_h * (float)e.r) / (float)e.k, cell_max_many);
     return p;
 }
 

@@ -7,6 +7,7 @@ static const float chip_least = 15; /* points of a row that still hold a chip */
 static const float chip_height = 23, chip_distance = 10, chip_pad = 9;
 static const float tick_size = 11, tick_apart_x = 44, tick_apart_y = 26;
 static const float chip_narrow = 48;
+static const float header_h = 28; /* of column tokens that stay at the canvas's edge */
 static const float index_share = 0.8f; /* of the text's size */
 
 static float index_width(const struct scene *sc, int token, float size)
@@ -89,7 +90,9 @@ static void row_ticks(const struct brush *b, const struct grid *g, float alpha)
         if (at == 0 || at <= last) continue;
         last = at;
         float y = g->y + ((float)at - 0.5f) * g->cell_h + 4;
-        if (y < b->canvas.y + 8 || y > b->canvas.y + b->canvas.h - 2) continue;
+        if (y < b->canvas.y + (b->view.zoom > 1 ? header_h + 8 : 8) ||
+            y > b->canvas.y + b->canvas.h - 2)
+            continue;
         (void)scene_text(sc, right, y, ALIGN_RIGHT, FONT_MONO, tick_size,
                          scene_fade(b->theme->ink_faint, alpha),
                          scene_print(sc, "%d", at));
@@ -116,11 +119,22 @@ static int first_visible(float from, float start, float pitch, int n)
     return i < 0 ? 0 : i > n ? n : i;
 }
 
+/* Where a matrix reaches under its own tokens, they stand on paper. */
+static void header_paper(const struct brush *b, struct scene_rect box)
+{
+    if (b->view.zoom > 1)
+        (void)scene_rect(b->sc, box, 0, scene_fade(b->theme->paper, 0.94f));
+}
+
 void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alpha)
 {
     if (alpha < 0.5f) return;
     struct grid g = grid_on_screen(b, *fitted);
-    if (g.cell_h < chip_least) {
+    bool chips = g.cell_h >= chip_least;
+    float left = b->canvas.x, wide = chips ? row_chip_box(b, &g, 0).w + 8 : 38;
+    if (g.x < left + wide)
+        header_paper(b, (struct scene_rect){left, b->canvas.y, wide, b->canvas.h});
+    if (!chips) {
         row_ticks(b, &g, alpha);
         return;
     }
@@ -128,6 +142,7 @@ void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alp
     int i1 = first_visible(b->canvas.y + b->canvas.h, g.y, g.cell_h, g.rows - 1) + 1;
     for (int i = i0; i < i1; i++) {
         struct scene_rect box = row_chip_box(b, &g, i);
+        if (b->view.zoom > 1 && box.y < b->canvas.y + header_h) continue;
         scene_chip(b->sc, box, b->src, i, chip_size(box.h), true);
         struct scene_item *it =
             scene_rect(b->sc, box, box.h / 2, scene_fade(b->theme->paper, 0));
@@ -142,8 +157,11 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
     if (alpha < 0.5f) return;
     struct scene *sc = b->sc;
     struct grid g = grid_on_screen(b, *fitted);
-    float y = fmaxf(g.y - 8, b->canvas.y + 12);
     bool chips = g.cell_w >= 30;
+    float y = fmaxf(g.y - 8, b->canvas.y + header_h - 8);
+    if (g.y < b->canvas.y + header_h)
+        header_paper(
+            b, (struct scene_rect){b->canvas.x, b->canvas.y, b->canvas.w, header_h});
     int step = chips ? 1 : tick_step(g.cell_w, tick_apart_x), last = 0;
     int j0 = first_visible(b->canvas.x, g.x, g.cell_w, g.cols);
     int j1 = first_visible(b->canvas.x + b->canvas.w, g.x, g.cell_w, g.cols - 1) + 1;
