@@ -15,13 +15,19 @@ enum {
     BEAM_R = 16, /* half its height there */
     NAME_X = 64,
     SUBTITLE_X = 160, /* at least */
-    SWITCH_W = 176,
     SWITCH_H = 30,
     SWITCH_INSET = 2,
     LABEL_LEAST = 60, /* points of "toy · random weights" worth showing */
-    DIM_GAP = 22,     /* between two dimensions */
     DIM_INNER = 8     /* between a dimension's name and its values */
 };
+/* What the bar shows as it gets shorter: the first of these that fits. */
+static const struct top_fit {
+    bool subtitle, others; /* "causal self-attention"; GPT-2's dimensions */
+    int switch_w, dim_gap;
+} top_fits[] = {{true, true, 176, 22},
+                {false, true, 176, 22},
+                {false, true, 148, 16},
+                {false, false, 148, 16}};
 static const struct ui_type name_type = {FONT_UI_BOLD, 17};
 static const struct ui_type title_type = {FONT_UI, 14};
 static const struct ui_type place_type = {FONT_UI_MEDIUM, 14};
@@ -55,14 +61,15 @@ struct dim {
 
 enum { DIM_COUNT = 4 };
 
-static float dims_of(const struct ui *u, struct dim dim[DIM_COUNT], bool others)
+static float dims_of(const struct ui *u, struct dim dim[DIM_COUNT],
+                     const struct top_fit *fit)
 {
     struct attn_dims d = step_place_of(u->s)->dims, g = u->s->place[STEP_GPT2].dims;
-    others = others && u->s->scale == STEP_TOY;
+    bool others = fit->others && u->s->scale == STEP_TOY;
     const int here[DIM_COUNT] = {d.n_tok, d.d_model, attn_d_head(d), d.n_head};
     const int there[DIM_COUNT] = {0, g.d_model, attn_d_head(g), g.n_head};
     static const char *const name[DIM_COUNT] = {"tokens", "d_model", "d_head", "heads"};
-    float w = DIM_GAP * (DIM_COUNT - 1);
+    float w = (float)(fit->dim_gap * (DIM_COUNT - 1));
     for (int i = 0; i < DIM_COUNT; i++) {
         dim[i].name = name[i];
         dim[i].value = scene_print(u->sc, "%d", here[i]);
@@ -75,8 +82,8 @@ static float dims_of(const struct ui *u, struct dim dim[DIM_COUNT], bool others)
     return w;
 }
 
-static void draw_dims(const struct ui *u, const struct dim dim[DIM_COUNT], float x,
-                      float cy)
+static void draw_dims(const struct ui *u, const struct dim dim[DIM_COUNT], float gap,
+                      float x, float cy)
 {
     const struct scene_theme *t = u->theme;
     for (int i = 0; i < DIM_COUNT; i++) {
@@ -87,18 +94,18 @@ static void draw_dims(const struct ui *u, const struct dim dim[DIM_COUNT], float
         at += ui_width(u, dim_value, dim[i].value) + DIM_INNER;
         if (dim[i].other)
             (void)ui_text(u, at, cy, ALIGN_LEFT, dim_other, t->ink_faint, dim[i].other);
-        x += dim[i].w + DIM_GAP;
+        x += dim[i].w + gap;
     }
 }
 
-static void scale_switch(const struct ui *u, float x, float cy)
+static void scale_switch(const struct ui *u, float x, float w, float cy)
 {
     const struct scene_theme *t = u->theme;
     static const char *const name[STEP_SCALE_COUNT] = {"Toy", "GPT-2"};
     static const char *const tip[STEP_SCALE_COUNT] = {
-        "five tokens, every number readable (T)",
+        "Five tokens, every number readable (T)",
         "GPT-2's dimensions: d_model 768, 12 heads (T)"};
-    struct scene_rect box = {x, cy - SWITCH_H * 0.5f, SWITCH_W, SWITCH_H};
+    struct scene_rect box = {x, cy - SWITCH_H * 0.5f, w, SWITCH_H};
     (void)scene_rect(u->sc, box, SWITCH_H * 0.5f, u->s->theme ? t->track : t->edge);
     for (int i = 0; i < STEP_SCALE_COUNT; i++) {
         struct scene_rect half = {x + (float)i * box.w / 2, box.y, box.w / 2, box.h};
@@ -112,14 +119,21 @@ static void scale_switch(const struct ui *u, float x, float cy)
     }
 }
 
+/* Where name and place end without the subtitle. Nothing moves from head to head. */
+static float left_width(const struct ui *u)
+{
+    float x = fmaxf(NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP, SUBTITLE_X);
+    return x + ui_width(u, place_type, "block 1") + TOP_GAP +
+           ui_width(u, place_type, "head 88");
+}
+
 /* Name and place; returns where they end. */
 static float draw_left(const struct ui *u, float cy, bool with_subtitle)
 {
     const struct scene_theme *t = u->theme;
-    float x = NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP;
     logo(u, cy);
     (void)ui_text(u, NAME_X, cy, ALIGN_LEFT, name_type, t->ink, "Headlight");
-    x = fmaxf(x, SUBTITLE_X);
+    float x = fmaxf(NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP, SUBTITLE_X);
     if (with_subtitle) {
         (void)ui_text(u, x, cy, ALIGN_LEFT, title_type, t->ink_soft, subtitle);
         x += ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
@@ -129,7 +143,7 @@ static float draw_left(const struct ui *u, float cy, bool with_subtitle)
     (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, block);
     x += ui_width(u, place_type, block) + TOP_GAP;
     (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, head);
-    return x + ui_width(u, place_type, "head 88"); /* nothing moves from head to head */
+    return x + ui_width(u, place_type, "head 88");
 }
 
 void ui_top_bar(const struct ui *u)
@@ -143,26 +157,26 @@ void ui_top_bar(const struct ui *u)
     scene_line(sc, bar.x, bar.y + bar.h - 0.5f, bar.x + bar.w, bar.y + bar.h - 0.5f,
                EDGE_W, t->edge);
 
-    /* What gives way where the bar is short: the subtitle, then GPT-2's figures. */
     float label = ui_width(u, ui_body, u->src->label ? u->src->label : "");
-    float left =
-        fmaxf(NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP, SUBTITLE_X) +
-        ui_width(u, place_type, "block 1") + TOP_GAP + ui_width(u, place_type, "head 88");
-    float sub = ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
-    float middle = TOP_GAP + SWITCH_W + TOP_GAP + TOP_GAP;
+    float bare = left_width(u), sub = ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
+    const struct top_fit *fit = top_fits;
+    const struct top_fit *last = top_fits + sizeof top_fits / sizeof *top_fits - 1;
     struct dim dim[DIM_COUNT];
-    float right = bar.w - TOP_PAD - dims_of(u, dim, true);
-    bool with_subtitle = left + sub + middle + label <= right;
-    if (!with_subtitle && left + middle + fminf(label, LABEL_LEAST) > right)
-        right = bar.w - TOP_PAD - dims_of(u, dim, false);
-    left = draw_left(u, cy, with_subtitle);
-    draw_dims(u, dim, right, cy);
+    float right = bar.w - TOP_PAD - dims_of(u, dim, fit);
+    while (fit < last &&
+           bare + (fit->subtitle ? sub : 0) + (float)fit->switch_w + label + 3 * TOP_GAP >
+               right) {
+        fit++;
+        right = bar.w - TOP_PAD - dims_of(u, dim, fit);
+    }
+    float left = draw_left(u, cy, fit->subtitle), w = (float)fit->switch_w;
+    draw_dims(u, dim, (float)fit->dim_gap, right, cy);
     float room = right - TOP_GAP;
-    float x = fminf(sc->frame.stage.x + sc->frame.stage.w / 2 - SWITCH_W * 0.5f,
-                    room - label - TOP_GAP - SWITCH_W);
+    float x = fminf(sc->frame.stage.x + (sc->frame.stage.w - w) / 2,
+                    room - label - TOP_GAP - w);
     x = fmaxf(x, left + TOP_GAP);
-    scale_switch(u, x, cy);
-    x += SWITCH_W + TOP_GAP;
+    scale_switch(u, x, w, cy);
+    x += w + TOP_GAP;
     if (u->src->label && room - x >= LABEL_LEAST)
         (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft,
                           u->src->label);
@@ -191,15 +205,15 @@ struct hint {
 static const struct hint hints[] = {
     {"\u2190 \u2192",
      "step",
-     {"previous stage (\u2190)", "next stage; first finishes an animation (\u2192)"},
+     {"Previous stage (\u2190)", "Next stage; first finishes an animation (\u2192)"},
      {UI_KEY_LEFT, UI_KEY_RIGHT},
      0},
-    {"space", "play", {"play or pause (space)", NULL}, {' ', 0}, 0},
-    {"T", "toy / GPT-2", {"the other scale (T)", NULL}, {'t', 0}, 0},
-    {"[ ]", "head", {"previous head ([)", "next head (])"}, {'[', ']'}, 0},
+    {"space", "play", {"Play or pause (space)", NULL}, {' ', 0}, 0},
+    {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
+    {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},
-    {"F", "fit", {"everything in view (F)", NULL}, {'f', 0}, 0},
-    {"?", "help", {"all keys (? or F1)", NULL}, {'/', 0}, UI_SHIFT},
+    {"F", "fit", {"Everything in view (F)", NULL}, {'f', 0}, 0},
+    {"?", "help", {"All keys (? or F1)", NULL}, {'/', 0}, UI_SHIFT},
 };
 
 static float draw_hint(const struct ui *u, const struct hint *h, int id, float x,
@@ -263,18 +277,18 @@ void ui_bottom_bar(const struct ui *u)
     float pad = narrow ? BOTTOM_PAD * 0.5f : BOTTOM_PAD;
     float x = bar.x + bar.w - pad, mid = BUTTON * 0.5f + BUTTON_GAP;
     x = window_button(u, x, cy, BUTTON, UI_ID_HELP, verb_i(STEP_HELP, 0), "?",
-                      "all keys (? or F1)");
+                      "All keys (? or F1)");
     x = window_button(u, x, cy, BUTTON, UI_ID_FULL, verb_i(STEP_FULLSCREEN, 0), NULL,
-                      "full screen (F11)");
+                      "Full screen (F11)");
     icon_full(u, x + mid, cy);
     x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, verb_i(STEP_UI_SIZE_BY, 1), "A+",
-                      "larger (Ctrl =)");
+                      "Larger (Ctrl =)");
     x = window_button(u, x, cy, PERCENT_W, UI_ID_PERCENT, verb_i(STEP_UI_SIZE, 100),
-                      scene_print(sc, "%d%%", u->s->ui_percent), "back to 100% (Ctrl 0)");
+                      scene_print(sc, "%d%%", u->s->ui_percent), "Back to 100% (Ctrl 0)");
     x = window_button(u, x, cy, BUTTON, UI_ID_SMALLER, verb_i(STEP_UI_SIZE_BY, -1),
-                      "A\u2212", "smaller (Ctrl -)");
+                      "A\u2212", "Smaller (Ctrl -)");
     x = window_button(u, x, cy, BUTTON, UI_ID_THEME, verb_i(STEP_THEME, -1), NULL,
-                      u->s->theme == STEP_DARK ? "light theme (D)" : "dark theme (D)");
+                      u->s->theme == STEP_DARK ? "Light theme (D)" : "Dark theme (D)");
     icon_theme(u, x + mid, cy);
 
     float at = bar.x + pad;

@@ -20,7 +20,7 @@ enum {
     SHADOW = 24
 };
 static const float scrim_alpha = 0.42f;
-static const float shadow_alpha = 0.35f;
+static const float shadow_alpha = 0.2f;
 static const struct ui_type title_type = {FONT_UI_BOLD, 18};
 
 static int lines_of(enum ui_group g)
@@ -96,7 +96,7 @@ void ui_help(const struct ui *u)
                   "Keys and mouse");
     struct scene_rect close = {card.x + w - CARD_PAD - CLOSE, y, CLOSE, CLOSE};
     ui_control(ui_face(u, close, CAP_GAP + 1, false), UI_ID_HELP_CLOSE, toggle,
-               "close (Esc)");
+               "Close (Esc)");
     (void)ui_text(u, close.x + CLOSE * 0.5f, y + CLOSE * 0.5f, ALIGN_CENTER, ui_body,
                   t->ink, "\u00D7");
     float column = (w - 2 * CARD_PAD - COLUMN_GAP) / COLUMNS, top = y + TITLE_H;

@@ -20,11 +20,14 @@ enum {
     HEADER_H = 92, /* heading and chips */
     PROSE_LEADING = 19,
     INDEX_GAP = 6, /* between a token's number and its text */
-    PROGRESS_H = 4
+    PROGRESS_H = 4,
+    CELL_LOW = 22, /* lower or shorter cells have smaller numbers */
+    CELL_SHORT = 56
 };
 static const struct ui_type chip_type = {FONT_MONO, 14};
 static const struct ui_type title_type = {FONT_UI_BOLD, 13.5f};
 static const struct ui_type index_type = {FONT_MONO, 10};
+static const float cell_small = 11;
 static const float hue_ink = 0.22f; /* of ink in a hue that is read as text */
 
 /* ---- what is explained ----------------------------------------------------------------- */
@@ -267,11 +270,11 @@ void panel_cells(const struct panel *p, float x, float y, float w, float h,
 {
     enum { GAP = 4 };
     float each = (w - GAP * (float)(n - 1)) / (float)n;
-    struct ui_type t = {strong ? FONT_MONO_BOLD : FONT_MONO,
-                        fminf(ui_figure.size, h / 2)};
+    struct ui_type t = {strong ? FONT_MONO_BOLD : FONT_MONO, ui_figure.size};
+    if (h < CELL_LOW || each < CELL_SHORT) t.size = cell_small;
     for (int c = 0; c < n; c++) {
         struct scene_rect box = {x + (float)c * (each + GAP), y, each, h};
-        panel_cell(p, box, v[c], range, t, panel_signed(p, t, each - 2, v[c], 3));
+        panel_cell(p, box, v[c], range, t, panel_signed(p, t, each - GAP, v[c], 3));
     }
 }
 

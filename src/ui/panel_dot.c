@@ -7,6 +7,8 @@ enum {
     TERMS_ALL = 8,   /* a sum of more terms is shown by its largest */
     TERMS_MOST = 16, /* of those */
     TERMS_LEAST = 3,
+    TERMS_FEW = 4, /* have more room each */
+    TERM_FEW_H = 44,
     TERM_H = 38,
     TERM_LEAST_H = 20,
     TERM_TOP_H = 28, /* one of the largest, where there is room */
@@ -14,7 +16,8 @@ enum {
     CELL_GAP = 4, /* between two lines' cells */
     HEAD_H = 20,  /* the columns' names */
     RESULT_H = 40,
-    BARS_ALL = 8, /* a row of more scores is shown by its largest */
+    BARS_ALL = 8,   /* a row of more scores is shown by its largest, */
+    BARS_LEAST = 5, /* of which so many have their place in any window */
     BAR_H = 16,
     BAR_LEAST_H = 19,
     BAR_MOST_H = 32,
@@ -121,11 +124,12 @@ static float at(const struct lines *l, int place)
 static void add_line(struct panel *p, struct lines *l, float cy, float v)
 {
     float w = l->scale * (AT_PRODUCT - AT_EQUALS) - BARS_GAP;
+    float w_sum = l->scale * (AT_SUM - AT_PRODUCT) - BARS_GAP;
     l->sum += (double)v;
     (void)ui_text(p->u, at(l, AT_PRODUCT), cy, ALIGN_RIGHT, ui_figure, p->u->theme->ink,
                   panel_signed(p, ui_figure, w, v, 3));
     (void)ui_text(p->u, at(l, AT_SUM), cy, ALIGN_RIGHT, ui_figure, p->u->theme->ink,
-                  panel_signed(p, ui_figure, w, (float)l->sum, 3));
+                  panel_signed(p, ui_figure, w_sum, (float)l->sum, 3));
 }
 
 static void term_cell(const struct panel *p, const struct lines *l, int place, float cy,
@@ -156,7 +160,7 @@ static void term(struct panel *p, const struct dot *d, struct lines *l, int k, b
 /* A line without cells: the rest, the bias. */
 static void plain_line(struct panel *p, struct lines *l, const char *label, float v)
 {
-    float cy = p->y + l->pitch / 2, x = at(l, AT_LEFT);
+    float cy = p->y + l->pitch / 2, x = l->indexed ? p->x : at(l, AT_LEFT);
     (void)ui_text_fit(p->u, x, cy, at(l, AT_EQUALS) - x, ALIGN_LEFT, ui_body,
                       p->u->theme->ink_soft, label);
     add_line(p, l, cy, v);
@@ -186,8 +190,7 @@ static int choose_terms(struct panel *p, const struct dot *d, float after, int *
     float *size = panel_floats(p, d->n);
     if (!size) return 0;
     for (int k = 0; k < d->n; k++) size[k] = fabsf(product(d, k));
-    int room =
-        (int)((p->bottom - p->y - after) / TERM_LEAST_H) - 2; /* the rest, the bias */
+    int room = (int)((p->bottom - p->y - after) / TERM_LEAST_H) - 1 - (d->bias != NULL);
     int most = room < TERMS_LEAST ? TERMS_LEAST : room > TERMS_MOST ? TERMS_MOST : room;
     return panel_largest(size, d->n, most, -1, shown);
 }
@@ -218,14 +221,14 @@ static struct total draw_terms(struct panel *p, const struct dot *d, float after
         .x = p->x + indent, .scale = (p->w - indent) / PICTURE_W, .indexed = !all};
     names(p, d, &l);
     int count = m + !all + (d->bias != NULL);
-    l.pitch = panel_pitch(p, count, after, TERM_LEAST_H, all ? TERM_H : TERM_TOP_H);
+    l.pitch = panel_pitch(p, count, after, TERM_LEAST_H,
+                          !all             ? TERM_TOP_H
+                          : m <= TERMS_FEW ? TERM_FEW_H
+                                           : TERM_H);
     for (int i = 0; i < m; i++) term(p, d, &l, shown[i], i < added);
-    if (!all) {
-        l.x = p->x;
-        l.scale = p->w / PICTURE_W;
+    if (!all)
         plain_line(p, &l, scene_print(p->u->sc, "the rest (%d terms)", d->n - m),
                    (float)rest_of(d, shown, m));
-    }
     if (added < m) {
         p->y += d->bias ? l.pitch : 0;
         return (struct total){false, (float)l.sum};
@@ -286,7 +289,7 @@ static void draw_bar(const struct panel *p, int j, float cy, bool done)
 
 static float bars_height(int n)
 {
-    int rows = n <= BARS_ALL ? n : BARS_ALL + 1;
+    int rows = n <= BARS_ALL ? n : BARS_LEAST + 1;
     return PANEL_SECTION_H + (float)rows * BAR_LEAST_H;
 }
 
@@ -295,18 +298,18 @@ static void draw_row(struct panel *p)
     int shown[BARS_ALL], m = p->n, done = columns_done(p);
     panel_section(p, scene_print(p->u->sc, "ROW %d SO FAR", p->at.row + 1));
     bool all = p->n <= BARS_ALL;
+    int room = (int)((p->bottom - p->y) / BAR_LEAST_H) - 1; /* the others */
     if (all)
         for (int j = 0; j < m; j++) shown[j] = j;
     else
-        m = panel_largest(panel_row_of(p, ATTN_S_RAW, p->at.row), p->n, BARS_ALL,
-                          p->at.col, shown);
+        m = panel_largest(panel_row_of(p, ATTN_S_RAW, p->at.row), p->n,
+                          room < BARS_ALL ? room : BARS_ALL, p->at.col, shown);
     float pitch = panel_pitch(p, m + !all, 0, BAR_LEAST_H, BAR_MOST_H);
     for (int i = 0; i < m; i++, p->y += pitch)
         draw_bar(p, shown[i], p->y + pitch / 2, shown[i] < done);
     if (all) return;
     (void)ui_text(p->u, p->x + p->w, p->y + pitch / 2, ALIGN_RIGHT, ui_body,
-                  p->u->theme->ink_soft,
-                  scene_print(p->u->sc, "%s, smaller", panel_others(p, p->n - m)));
+                  p->u->theme->ink_soft, panel_others(p, p->n - m));
 }
 
 void panel_dot(struct panel *p)

@@ -15,7 +15,7 @@ enum {
     NAME_H = 24, /* of a part, above its cells */
     NAME_TIGHT = 17,
     PART_GAP = 10,
-    NAME_W = 52, /* of a part, beside its cells */
+    NAME_W = 56, /* of a part, beside its cells */
     LINE_H = 30, /* a part in one line */
     LINE_LEAST_H = 17,
     PARTS_MOST = 32 /* heads shown at most */

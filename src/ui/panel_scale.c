@@ -96,7 +96,7 @@ void panel_scale(struct panel *p)
     }
     if (others > 0) {
         (void)ui_text(p->u, p->x, p->y + pitch / 2, ALIGN_LEFT, ui_body, t->ink_soft,
-                      scene_print(sc, "%s, closer to 0", panel_others(p, others)));
+                      panel_others(p, others));
         p->y += pitch;
     }
     panel_rule(p);
@@ -179,7 +179,8 @@ void panel_mask(struct panel *p)
     int m = p->n <= PANEL_TABLE_MOST ? p->n : PANEL_TOP, from = middle - m / 2;
     from = from < 0 ? 0 : from > p->n - m ? p->n - m : from;
     const char *reason = why(p, p->at.col);
-    float after = PANEL_RULE_H + PANEL_PAIR_H + panel_prose_height(p, reason);
+    float after =
+        PANEL_RULE_H + PANEL_PAIR_H + COLUMN_GAP + panel_prose_height(p, reason);
     int before = from, behind = p->n - from - m;
     panel_title(p, p->t->opts.causal ? "which scores stay" : "the mask is off: all stay");
     int count = m + (before > 0) + (behind > 0);
@@ -193,5 +194,6 @@ void panel_mask(struct panel *p)
               pitch);
     panel_rule(p);
     panel_pair(p, "visible", scene_print(sc, "%d of %d", seen, p->n));
+    p->y += COLUMN_GAP;
     panel_prose(p, reason);
 }

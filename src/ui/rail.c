@@ -135,14 +135,14 @@ static void draw_step(const struct rail *r, int i)
     const struct scene_theme *t = u->theme;
     bool now = (int)u->s->stage == i, done = i < (int)u->s->stage;
     float h = fminf(STEP_H, flow(r, STEP_PITCH) - 1), disc = fminf(STEP_R, h / 2 - 1);
-    struct scene_rect bar = {r->x - STEP_OUTSET, r->y - h / 2,
-                             r->w + STEP_OUTSET + PAD_RIGHT_TIGHT - ICON_GAP, h};
+    float inset = r->x - STEP_OUTSET - r->box.x;
+    struct scene_rect bar = {r->x - STEP_OUTSET, r->y - h / 2, r->box.w - 2 * inset, h};
     struct scene_rgba fill = now              ? t->accent_soft
                              : ui_hot(u, bar) ? t->paper
                                               : scene_fade(t->panel, 0);
     struct scene_item *it = scene_rect(u->sc, bar, fminf(STEP_RADIUS, h / 2), fill);
     ui_control(it, UI_ID_STEP + i, verb_i(STEP_GO, i),
-               scene_print(u->sc, "stage %d (%d)", i + 1, i + 1));
+               scene_print(u->sc, "Stage %d (%d)", i + 1, i + 1));
     float cx = r->x + STEP_R - 1;
     if (now || done)
         (void)scene_rect(u->sc,
@@ -187,7 +187,7 @@ static void draw_heads(struct rail *r)
         struct scene_rect box = {x, cy - h / 2, w, h};
         bool on = i == p->head;
         ui_control(ui_face(u, box, HEAD_RADIUS, on), UI_ID_HEAD + i, verb_i(STEP_HEAD, i),
-                   scene_print(u->sc, "head %d ([ and ])", i + 1));
+                   scene_print(u->sc, "Head %d ([ and ])", i + 1));
         struct ui_type type = close ? close_type : on ? ui_figure_strong : ui_figure;
         (void)ui_text(u, x + w / 2, cy, ALIGN_CENTER, type,
                       !on           ? t->ink_soft
@@ -225,9 +225,9 @@ static void draw_what_if(struct rail *r)
     static const char *const label[SWITCH_COUNT] = {"divide by \u221Ad_head",
                                                     "causal mask", "add residual"};
     static const char *const tip[SWITCH_COUNT] = {
-        "what if scores were not divided by \u221Ad_head?",
-        "what if a token could see the ones after it?",
-        "what if the block's input were not added to its output?"};
+        "What if scores were not divided by \u221Ad_head?",
+        "What if a token could see the ones after it?",
+        "What if the block's input were not added to its output?"};
     r->y += flow(r, TO_WHAT_IF);
     ui_section(r->u, r->x, r->y, "WHAT IF");
     for (int i = 0; i < SWITCH_COUNT; i++) {
@@ -263,7 +263,7 @@ static void draw_play(const struct rail *r)
     struct scene_rgba fill =
         ui_hot(u, box) ? scene_mix(t->accent, t->ink, 1.0f / PLAY_R) : t->accent;
     ui_control(scene_rect(u->sc, box, PLAY_R, fill), UI_ID_PLAY, verb_i(STEP_PLAY, 0),
-               u->s->playing ? "pause (space)" : "play (space)");
+               u->s->playing ? "Pause (space)" : "Play (space)");
     float cx = r->x + PLAY_R, m = PLAY_R * play_mark;
     if (u->s->playing) {
         bar(u, cx - m / 2, r->y, m / 2, 2 * m, t->on_accent);
@@ -282,9 +282,9 @@ static void draw_icons(const struct rail *r)
         enum step_verb verb;
         int by;
         const char *tip;
-    } icon[] = {{UI_ID_RESTART, STEP_RESTART, 0, "restart this stage (R)"},
-                {UI_ID_BACK, STEP_BEAT, -1, "one micro-step back (,)"},
-                {UI_ID_FORWARD, STEP_BEAT, 1, "one micro-step on (.)"}};
+    } icon[] = {{UI_ID_RESTART, STEP_RESTART, 0, "Restart this stage (R)"},
+                {UI_ID_BACK, STEP_BEAT, -1, "One micro-step back (,)"},
+                {UI_ID_FORWARD, STEP_BEAT, 1, "One micro-step on (.)"}};
     enum { N = sizeof icon / sizeof *icon };
     float m = ICON * icon_mark;
     for (int i = 0; i < N; i++) {
@@ -314,7 +314,7 @@ static void draw_playback(struct rail *r)
                              .lo = 0,
                              .hi = 1,
                              .value = u->s->time,
-                             .tip = "the stage's time: drag, or , and ."};
+                             .tip = "The stage's time: drag, or , and ."};
     ui_slider(u, x, r->y, w, &time);
     r->y += flow(r, TO_SPEEDS);
     static const char *const name[SPEED_COUNT] = {"\u00BC\u00D7", "\u00BD\u00D7",
@@ -329,7 +329,7 @@ static void draw_playback(struct rail *r)
                       on || ui_hot(u, box) ? t->ink : t->ink_soft, name[i]);
         (void)ui_touch(u, box, UI_ID_SPEED + i,
                        (struct step_action){.verb = STEP_SPEED, .x = step_speeds[i]},
-                       scene_print(u->sc, "speed %s (- slower, = faster)", name[i]));
+                       scene_print(u->sc, "Speed %s (- slower, = faster)", name[i]));
     }
 }
 
@@ -342,7 +342,7 @@ static void draw_view(struct rail *r)
     ui_section(u, r->x, r->y, "VIEW");
     draw_switch(r, r->x + VIEW_X, SWITCH_H + 1, u->s->log_weights, UI_ID_LOG,
                 (struct step_action){.verb = STEP_LOG}, "log weights",
-                "weights on a logarithmic colour scale (L)");
+                "Weights on a logarithmic colour scale (L)");
 }
 
 static void draw_input(struct rail *r)
@@ -359,7 +359,7 @@ static void draw_input(struct rail *r)
     (void)ui_text(u, roll.x - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure, t->ink,
                   scene_print(u->sc, "%u", (unsigned)p->seed));
     ui_control(ui_face(u, roll, HEAD_RADIUS, false), UI_ID_SEED, verb_i(STEP_ROLL, 0),
-               "other random weights (N)");
+               "Other random weights (N)");
     (void)ui_text(u, roll.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink, "roll");
     if (u->s->scale != STEP_GPT2) return;
     r->y += flow(r, TO_TOKENS);
@@ -373,7 +373,7 @@ static void draw_input(struct rail *r)
                                .hi = STEP_MAX_TOKENS,
                                .value = (float)p->dims.n_tok,
                                .whole = true,
-                               .tip = "tokens: drag, or Tab here and \u2190 \u2192"};
+                               .tip = "Tokens: drag, or Tab here and \u2190 \u2192"};
     ui_slider(u, r->x, r->y, r->w, &tokens);
 }
 

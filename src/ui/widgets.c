@@ -9,8 +9,9 @@ const struct ui_type ui_body = {FONT_UI, 13};
 const struct ui_type ui_strong = {FONT_UI_MEDIUM, 13};
 const struct ui_type ui_heading = {FONT_UI_BOLD, 11};
 const struct ui_type ui_note = {FONT_UI, 12};
-const struct ui_type ui_figure = {FONT_MONO, 12};
-const struct ui_type ui_figure_strong = {FONT_MONO_BOLD, 12};
+const struct ui_type ui_figure = {FONT_MONO, 12.5f};
+const struct ui_type ui_figure_strong = {FONT_MONO_BOLD, 12.5f};
+static const struct ui_type keycap_type = {FONT_MONO, 12};
 
 enum {
     KEYCAP_H = 20,
@@ -98,7 +99,7 @@ struct scene_item *ui_face(const struct ui *u, struct scene_rect box, float radi
 
 float ui_keycap_width(const struct ui *u, const char *text)
 {
-    return ui_width(u, ui_figure, text) + 2 * KEYCAP_PAD;
+    return ui_width(u, keycap_type, text) + 2 * KEYCAP_PAD;
 }
 
 struct scene_rect ui_keycap(const struct ui *u, float x, float cy, const char *text)
@@ -106,7 +107,7 @@ struct scene_rect ui_keycap(const struct ui *u, float x, float cy, const char *t
     struct scene_rect box = {x, cy - KEYCAP_H * 0.5f, ui_keycap_width(u, text), KEYCAP_H};
     const struct scene_theme *t = u->theme;
     (void)scene_border(u->sc, box, KEYCAP_RADIUS, FOCUS_W, t->panel, t->track);
-    (void)ui_text(u, x + box.w / 2, cy, ALIGN_CENTER, ui_figure, t->ink, text);
+    (void)ui_text(u, x + box.w / 2, cy, ALIGN_CENTER, keycap_type, t->ink, text);
     return box;
 }
 
