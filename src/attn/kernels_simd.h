@@ -57,7 +57,11 @@ INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
             if (g->res)
                 __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
         }
-    for (int kk = 0; kk < common; kk++, b += ldb) {
+    /* The rows' share of what the next call will read, a little with every term. */
+    const char *next = (const char *)(g->next ? g->next + g->n_next / (size_t)g->m * r0 : b);
+    const size_t next_step = (g->n_next / (size_t)g->m * mr * sizeof *b + g->k - 1) / g->k;
+    for (int kk = 0; kk < common; kk++, b += ldb, next += next_step) {
+        __builtin_prefetch(next, 0, 2);
         vf bv[NV];
 #pragma GCC unroll 4
         for (int v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
@@ -118,15 +122,6 @@ static tile_fn *const tiles[MR][NV] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), R
 
 static void gelu_row(float *c, int n);
 
-/* The part of what the next call will read that falls on rows r0..r1-1. */
-static void fetch_share(const struct attn_gemm *g, int r0, int r1)
-{
-    const size_t line = ATTN_ALIGN / sizeof(float), lines = g->n_next / line;
-    const size_t to = lines * (size_t)r1 / (size_t)g->m;
-    for (size_t l = lines * (size_t)r0 / (size_t)g->m; l < to; l++)
-        __builtin_prefetch(g->next + l * line, 0, 2);
-}
-
 static void simd_gemm(const struct attn_gemm *g)
 {
     struct attn_gemm cut = *g; /* to what the tile's last row wants */
@@ -134,7 +129,6 @@ static void simd_gemm(const struct attn_gemm *g)
         const int mr = attn_min(MR, g->m - r0);
         cut.n = attn_min(g->n, g->edge + r0 + mr);
         if (cut.n <= 0) continue;
-        fetch_share(g, r0, r0 + mr);
         tiles[mr - 1][(cut.n - 1) / W](&cut, r0);
         for (int r = r0; g->gelu && r < r0 + mr; r++)
             gelu_row(g->c + (size_t)r * g->ldc, g->n);

@@ -14,7 +14,7 @@
 
 enum {
     SPINS = 4000,         /* some 20 to 60 microseconds */
-    STACK_BYTES = 2 << 20 /* tasks keep up to 300 KiB of scratch on the stack */
+    STACK_BYTES = 4 << 20 /* tasks keep up to 300 KiB of scratch on the stack */
 };
 
 typedef void task_fn(const void *arg, int t);
