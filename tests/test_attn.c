@@ -83,13 +83,14 @@ static void a_view_shows_its_tensor_and_the_wrong_head_shows_nothing(void **stat
         const enum attn_tensor q = ATTN_Q;
         const enum attn_tensor w = ATTN_W_Q;
         for (int part = 0; part < 3; part++) {
-            int from = part * D + h * HEAD;
+            ptrdiff_t from = part * D + h * HEAD;
             check_view(attn_trace_view(t, (enum attn_tensor)(q + part), h),
                        t->qkv.data + from, N, HEAD, t->qkv.ld);
             check_view(attn_trace_view(t, (enum attn_tensor)(w + part), h),
                        p.w_qkv.data + from, D, HEAD, p.w_qkv.ld);
         }
-        check_view(attn_trace_view(t, ATTN_Z, h), t->z.data + h * HEAD, N, HEAD, t->z.ld);
+        check_view(attn_trace_view(t, ATTN_Z, h), t->z.data + (ptrdiff_t)h * HEAD, N,
+                   HEAD, t->z.ld);
         check_view(attn_trace_view(t, ATTN_W_O, h), p.w_o.data, D, D, p.w_o.ld);
         check_view(attn_trace_view(t, ATTN_H, h), p.h.data, N, D, p.h.ld);
         check_view(attn_trace_view(t, ATTN_X, h), p.x.data, N, D, p.x.ld);

@@ -164,14 +164,15 @@ static void a_trace_lies_in_its_memory_aligned_or_is_refused(void **state)
         size_t bytes = attn_trace_bytes(d);
         struct attn_trace t;
         for (int off = 0; off < 3; off++) { /* memory that begins anywhere */
-            char *mem = (char *)bag_push(&b, bytes + 64) + 20 * off;
+            char *mem = (char *)bag_push(&b, bytes + 64) + (ptrdiff_t)20 * off;
             assert_int_equal(attn_trace_init(&t, d, mem, bytes), ATTN_OK);
             const struct attn_mat m[] = {t.qkv, t.s_raw, t.s_scaled, t.s_masked,
                                          t.p,   t.z,     t.y_proj,   t.y};
             for (int k = 0; k < 8; k++) {
                 const char *first = (const char *)m[k].data;
                 const char *end =
-                    (const char *)(m[k].data + (m[k].rows - 1) * m[k].ld + m[k].cols);
+                    (const char *)(m[k].data + (ptrdiff_t)(m[k].rows - 1) * m[k].ld +
+                                   m[k].cols);
                 assert_int_equal((uintptr_t)first % 64, 0);
                 assert_true(first >= mem && end <= mem + bytes);
                 assert_true(m[k].ld >= m[k].cols);
