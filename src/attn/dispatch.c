@@ -34,6 +34,9 @@ static const struct {
     {&attn_kernels_avx512, has_avx512},
     {&attn_kernels_avx2, has_avx2},
 #endif
+#ifdef ATTN_NEON /* part of every AArch64 */
+    {&attn_kernels_neon, always},
+#endif
     {&attn_kernels_ref, always},
 };
 
