@@ -17,11 +17,12 @@ struct bench_opts {
 };
 
 struct bench_case {
-    const char *name, *help;      /* NULL name: the end of a table */
+    const char *name, *help;                 /* NULL name: the end of a table */
     bool (*run)(const struct bench_opts *o); /* false: it could not be measured */
 };
 
 extern const struct bench_case bench_attn_cases[];
+extern const struct bench_case bench_app_cases[];
 
 double bench_now(void); /* seconds, monotonic */
 
@@ -31,8 +32,8 @@ struct bench_run {
     const char *name;
     void (*run)(void *arg);
     void *arg;
-    double flops; /* of one run; 0: not counted in FLOPs */
-    bool is_peak; /* the yardstick for "percent of peak" */
+    double flops;     /* of one run; 0: not counted in FLOPs */
+    bool is_peak;     /* the yardstick for "percent of peak" */
     const float *out; /* what it computed, where runs of one comparison must agree */
     /* Results, seconds. */
     double median, best;
@@ -44,7 +45,8 @@ void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_
 
 /* One line a run: name, N, threads, median ms, best ms, GFLOP/s, percent of the peak. With
  * ratio_to >= 0 also the median over rounds of its time divided by that run's. */
-void bench_print(const struct bench_run *runs, int n_run, int n, int threads, int ratio_to);
+void bench_print(const struct bench_run *runs, int n_run, int n, int threads,
+                 int ratio_to);
 
 /* Memory that lives until the program ends, aligned to 64 bytes and touched. */
 void *bench_alloc(size_t bytes);

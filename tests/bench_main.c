@@ -11,6 +11,7 @@
 
 static const struct bench_case *const tables[] = {
     bench_attn_cases,
+    bench_app_cases,
 };
 
 double bench_now(void)
@@ -71,7 +72,8 @@ static double ratio(const struct bench_run *a, const struct bench_run *b)
     return median(q, n);
 }
 
-void bench_print(const struct bench_run *runs, int n_run, int n, int threads, int ratio_to)
+void bench_print(const struct bench_run *runs, int n_run, int n, int threads,
+                 int ratio_to)
 {
     const struct bench_run *peak = NULL;
     for (int i = 0; i < n_run; i++)
@@ -85,8 +87,7 @@ void bench_print(const struct bench_run *runs, int n_run, int n, int threads, in
         if (r->flops > 0.0) {
             printf(" %9.1f", r->flops / r->median * 1e-9);
             if (peak)
-                printf(" %7.1f %7.1f",
-                       100.0 * (r->flops / peak->flops) / ratio(r, peak),
+                printf(" %7.1f %7.1f", 100.0 * (r->flops / peak->flops) / ratio(r, peak),
                        100.0 * (r->flops / r->best) / (peak->flops / peak->best));
         }
         if (ratio_to >= 0 && !r->is_peak) printf(" %7.3f", ratio(r, &runs[ratio_to]));
@@ -122,9 +123,10 @@ struct attn_cmat bench_random(int rows, int cols, double sd)
 
 static void usage(FILE *to)
 {
-    fputs("usage: headlight-bench CASE [--n N] [--threads T] [--kernels NAME] [--rounds R] "
-          "[--peers]\n\n",
-          to);
+    fputs(
+        "usage: headlight-bench CASE [--n N] [--threads T] [--kernels NAME] [--rounds R] "
+        "[--peers]\n\n",
+        to);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct bench_case *c = tables[t]; c->name; c++)
             fprintf(to, "  %-12s %s\n", c->name, c->help);

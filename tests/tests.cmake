@@ -25,7 +25,9 @@ layer_test(step)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
-layer_test(scene SOURCES tests/test_scene_layout.c tests/scene_case.c NEEDS model)
+layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
+    tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c tests/scene_case.c
+    NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
@@ -39,6 +41,11 @@ target_link_libraries(test_attn_weights PRIVATE attn PkgConfig::CMOCKA m sanitiz
 target_compile_definitions(test_attn_weights PRIVATE DATA_DIR="${CMAKE_SOURCE_DIR}/../shared/data")
 add_test(NAME attn_weights COMMAND test_attn_weights)
 set_tests_properties(attn_weights PROPERTIES LABELS weights SKIP_RETURN_CODE 77)
+# Every exp there is takes half a minute (run exp_all without a number); a sample here.
+add_executable(exp_all tests/exp_all.c)
+target_link_libraries(exp_all PRIVATE attn m sanitize warnings)
+add_test(NAME attn_exp COMMAND exp_all 1009)
+set_tests_properties(attn_exp PROPERTIES LABELS unit)
 # The library installed alone and used by another project. A sanitized archive would ask
 # that project for the sanitizer's runtime.
 if(NOT HEADLIGHT_SANITIZE)
@@ -47,3 +54,22 @@ if(NOT HEADLIGHT_SANITIZE)
         -P ${CMAKE_SOURCE_DIR}/tests/package.cmake)
     set_tests_properties(attn_package PROPERTIES LABELS unit)
 endif()
+
+# The program: parts without a screen; off screen; its command line; sessions as scripts;
+# pictures. Everything draws through SDL's offscreen driver.
+layer_test(app NEEDS PkgConfig::SDL2)
+add_executable(test_app_session tests/test_app_session.c)
+target_link_libraries(test_app_session PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME app_session COMMAND test_app_session)
+set_tests_properties(app_session PROPERTIES LABELS script)
+add_test(NAME cli COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
+    -DWORK=${CMAKE_BINARY_DIR}/cli -P ${CMAKE_SOURCE_DIR}/tests/cli.cmake)
+add_test(NAME script_keys COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR}/tests/scripts/keys.txt)
+add_test(NAME script_mouse COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/mouse.txt)
+add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
+    --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
+add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
+    -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
+    -P ${CMAKE_SOURCE_DIR}/cmake/run.cmake)
+set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
+set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)

@@ -84,8 +84,11 @@ static void set_hints(bool headless)
     (void)SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     (void)SDL_SetHint(SDL_HINT_MOUSE_FOCUS_CLICKTHROUGH, "1");
     (void)SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
+    if (!headless) return;
     /* Nobody polls for SDL_QUIT off screen: Ctrl+C must end the program itself. */
-    if (headless) (void)SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    (void)SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    /* Whatever SDL_VIDEODRIVER says: it is about windows. */
+    (void)SDL_SetHintWithPriority(SDL_HINT_VIDEODRIVER, "offscreen", SDL_HINT_OVERRIDE);
 }
 
 static bool open_window(struct app *a, const struct app_config *c, struct err *e)
@@ -224,6 +227,7 @@ void app_event(struct app *a, const struct ui_event *ev)
 
 void app_resize(struct app *a, int px_w, int px_h)
 {
+    if (a->headless) SDL_SetWindowSize(gfx_window(a->gfx), px_w, px_h);
     a->px_w = px_w;
     a->px_h = px_h;
     rescale(a);

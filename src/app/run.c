@@ -39,17 +39,33 @@ bool run_model_is(const struct run_model *m, struct run_key key)
     return m->made && m->model.kind == kind_of(key) && m->model.seed == key.seed;
 }
 
+/* The weights laid out for the kernels, so that runs need not do it each time. */
+static bool pack(struct run_model *m, const struct attn_ctx *c, struct err *e)
+{
+    size_t bytes = attn_packed_bytes(c->k, m->model.dims);
+    struct attn_packed *packed = NULL;
+    if (!make_room(&m->packed, bytes, e)) return false;
+    void *mem = arena_push(&m->packed, bytes, 1);
+    enum attn_status st =
+        attn_pack(c->k, &packed, &m->model.weights, m->model.dims, mem, bytes);
+    if (st != ATTN_OK) return err_set(e, ERR_SYSTEM, "weights: %s", attn_status_text(st));
+    m->model.weights.packed = packed;
+    return true;
+}
+
 bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
                     struct err *e)
 {
     m->made = false;
     if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
-    m->made = model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e);
+    if (!model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e)) return false;
+    m->made = pack(m, c, e);
     return m->made;
 }
 
 void run_model_fini(struct run_model *m)
 {
+    arena_free(&m->packed);
     arena_free(&m->mem);
     m->made = false;
 }

@@ -24,6 +24,7 @@ bool run_key_same(struct run_key a, struct run_key b);
 /* A model, remade when another seed is asked for. Starts zeroed. */
 struct run_model {
     struct arena mem;
+    struct arena packed; /* the weights once more, as the kernels like them */
     struct model model;
     bool made;
 };

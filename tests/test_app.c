@@ -1,0 +1,495 @@
+/* app without a screen: the command line, settings, input, the worker. */
+#include "cli.h"
+#include "input.h"
+#include "settings.h"
+#include "source.h"
+
+#include <SDL.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- command line ------------------------------------------------------------------- */
+
+enum { MAX_ARGS = 32 };
+
+/* Parses words split at single spaces. */
+static bool parse(struct cli *c, const char *words, struct err *e)
+{
+    static char text[512];
+    char *argv[MAX_ARGS] = {"headlight"};
+    int argc = 1;
+    (void)snprintf(text, sizeof text, "%s", words);
+    for (char *w = strtok(text, " "); w && argc < MAX_ARGS; w = strtok(NULL, " "))
+        argv[argc++] = w;
+    *e = (struct err){0};
+    return cli_parse(c, argc, argv, e);
+}
+
+static struct step_state started(const struct cli *c)
+{
+    struct step_state s = step_initial();
+    for (int i = 0; i < c->start.n; i++) assert_true(step_apply(&s, c->start.at[i]));
+    return s;
+}
+
+static void options_become_the_state_that_was_asked_for(void **state)
+{
+    (void)state;
+    struct cli c;
+    struct err e;
+    assert_true(parse(&c,
+                      "--scale gpt2 --tokens=1024 --seed 4294967295 --head 12 --row=1024 "
+                      "--stage 5 --time 0.25 --theme dark --off mask,residual",
+                      &e));
+    struct step_state s = started(&c);
+    assert_int_equal(s.scale, STEP_GPT2);
+    assert_int_equal(step_place_of(&s)->dims.n_tok, 1024);
+    assert_int_equal(step_place_of(&s)->seed, UINT32_MAX);
+    assert_int_equal(step_place_of(&s)->head, 11);
+    assert_int_equal(step_place_of(&s)->row, 1023);
+    assert_int_equal(s.stage, ATTN_SOFTMAX);
+    assert_true(s.time == 0.25f && !s.playing);
+    assert_int_equal(s.theme, STEP_DARK);
+    assert_true(s.opts.scale && !s.opts.causal && !s.opts.residual);
+    assert_int_equal(c.mode, CLI_WINDOW);
+}
+
+static void a_picture_is_of_a_finished_stage_and_a_window_plays_it(void **state)
+{
+    (void)state;
+    struct cli c;
+    struct err e;
+    assert_true(parse(&c, "--export a.png --stage 3", &e));
+    struct step_state s = started(&c);
+    assert_true(s.time == 1.0f && !s.playing && s.stage == ATTN_SCALE);
+    assert_true(parse(&c, "--export a.png", &e));
+    s = started(&c);
+    assert_true(s.time == 1.0f && s.stage == ATTN_PROJECTIONS);
+    assert_true(parse(&c, "--stage 3", &e));
+    s = started(&c);
+    assert_true(s.time == 0.0f && s.playing && s.stage == ATTN_SCALE);
+}
+
+static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *says;
+    } bad[] = {
+        {"--nonsense", "--nonsense"},
+        {"-x", "-x"},
+        {"--scal toy", "--scal"},
+        {"model.safetensors", "model.safetensors"},
+        {"-", "cannot be loaded"},
+        {"--stage", "needs a value"},
+        {"--stage --help", "needs a value"},
+        {"--export=", "needs a value"},
+        {"--help=1", "takes no value"},
+        {"--stage 8", "from 1 to 7"},
+        {"--stage 0", "from 1 to 7"},
+        {"--stage 1.5", "from 1 to 7"},
+        {"--stage 3x", "from 1 to 7"},
+        {"--stage 99999999999999999999", "from 1 to 7"},
+        {"--stage 1 --stage 2", "twice"},
+        {"--time 0.5", "--stage"},
+        {"--stage 1 --time 1.01", "from 0 to 1"},
+        {"--stage 1 --time -0.1", "from 0 to 1"},
+        {"--stage 1 --time nan", "from 0 to 1"},
+        {"--stage 1 --time 0x1", "from 0 to 1"},
+        {"--tokens 5", "--scale gpt2"},
+        {"--scale toy --tokens 5", "--scale gpt2"},
+        {"--scale gpt2 --tokens 0", "from 1 to 1024"},
+        {"--scale gpt2 --tokens 1025", "from 1 to 1024"},
+        {"--scale huge", "toy or gpt2"},
+        {"--head 3", "from 1 to 2"},
+        {"--scale gpt2 --head 13", "from 1 to 12"},
+        {"--row 6", "from 1 to 5"},
+        {"--row 0", "from 1 to 5"},
+        {"--scale gpt2 --tokens 9 --row 10", "from 1 to 9"},
+        {"--seed -1", "from 0 to 4294967295"},
+        {"--seed 4294967296", "from 0 to 4294967295"},
+        {"--theme blue", "light or dark"},
+        {"--off everything", "scale,mask,residual"},
+        {"--ui 49", "from 50 to 300"},
+        {"--ui 301", "from 50 to 300"},
+        {"--size 800", "WxH"},
+        {"--size 800x", "WxH"},
+        {"--size x600", "WxH"},
+        {"--size 1000x600", "1024x640"},
+        {"--size 9000x9000 --export a.png", "8192x8192"},
+        {"--size 63x64 --export a.png", "64x64"},
+        {"--size 1440x900x3", "WxH"},
+        {"--export a.jpg", ".png"},
+        {"--export .png", ".png"},
+        {"--export a.png --script b.txt", "script"},
+        {"--export a.png --ui 200", "2048x1280"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct cli c;
+        struct err e;
+        if (parse(&c, bad[i].words, &e) || e.code != ERR_USAGE ||
+            !strstr(e.text, bad[i].says) || strchr(e.text, '\n'))
+            fail_msg("%s: %s", bad[i].words, e.text);
+    }
+}
+
+static void every_option_is_in_the_help(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "--scale",  "--tokens", "--seed",    "--stage",     "--time", "--head",
+        "--row",    "--off",    "--theme",   "--ui",        "--size", "--export",
+        "--script", "--help",   "--version", "--shader-dir"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_non_null(strstr(cli_help, names[i]));
+}
+
+/* ---- settings --------------------------------------------------------------------------- */
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/headlight_app_XXXXXX");
+    return mkdtemp(folder) && setenv("XDG_CONFIG_HOME", folder, 1) == 0 ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char path[128];
+    static const char *const names[] = {"headlight/settings.json",
+                                        "headlight/settings.json.broken"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    (void)snprintf(path, sizeof path, "%s/headlight", folder);
+    (void)rmdir(path);
+    return rmdir(folder);
+}
+
+static void settings_come_back_as_they_were_saved(void **state)
+{
+    (void)state;
+    struct settings_file f;
+    struct settings s;
+    struct err e = {0};
+    settings_find(&f);
+    assert_true(settings_load(&f, &s, &e)); /* none yet */
+    assert_false(s.placed);
+    const struct settings want = {.theme = STEP_DARK,
+                                  .ui_percent = 125,
+                                  .speed = 0.25f,
+                                  .log_weights = true,
+                                  .placed = true,
+                                  .x = -20,
+                                  .y = 30,
+                                  .w = 1111,
+                                  .h = 777};
+    assert_true(settings_save(&f, &want, &e));
+    assert_true(settings_load(&f, &s, &e));
+    assert_int_equal(s.theme, want.theme);
+    assert_int_equal(s.ui_percent, want.ui_percent);
+    assert_true(s.speed == want.speed && s.log_weights && s.placed);
+    assert_true(s.x == -20 && s.y == 30 && s.w == 1111 && s.h == 777);
+}
+
+static void write_settings(const struct settings_file *f, const char *text)
+{
+    struct err e = {0};
+    assert_true(file_write(f->path, text, strlen(text), &e));
+}
+
+static void broken_settings_are_the_defaults_and_are_kept_aside(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {
+        "",
+        "{",
+        "[]",
+        "{}",
+        "{\"theme\": \"pink\", \"ui_percent\": 100, \"speed\": 1, \"log_weights\": "
+        "false}",
+        "{\"theme\": \"dark\", \"ui_percent\": 1e9, \"speed\": 1, \"log_weights\": "
+        "false}",
+        "{\"theme\": \"dark\", \"ui_percent\": 100, \"speed\": 3, \"log_weights\": "
+        "false}",
+        "{\"theme\": \"dark\", \"ui_percent\": 100, \"speed\": 1, \"log_weights\": 0}",
+        "{\"theme\": \"dark\", \"ui_percent\": 100, \"speed\": 1, \"log_weights\": false,"
+        " \"window\": {\"x\": 0, \"y\": 0, \"w\": 0, \"h\": 5}}",
+    };
+    struct settings_file f;
+    struct settings s;
+    struct err e = {0};
+    struct stat st;
+    char aside[sizeof f.path + 8];
+    settings_find(&f);
+    (void)snprintf(aside, sizeof aside, "%s.broken", f.path);
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        write_settings(&f, broken[i]);
+        assert_false(settings_load(&f, &s, &e));
+        assert_int_equal(s.theme, STEP_LIGHT);
+        assert_int_equal(s.ui_percent, 100);
+        assert_false(s.placed);
+        assert_non_null(strstr(e.text, f.path));
+    }
+    assert_true(settings_save(&f, &s, &e));
+    assert_int_equal(stat(aside, &st), 0);
+    assert_true(settings_load(&f, &s, &e));
+    assert_int_equal(unlink(aside), 0);
+
+    /* A folder in its place is broken too. */
+    assert_int_equal(unlink(f.path), 0);
+    assert_int_equal(mkdir(f.path, 0700), 0);
+    assert_false(settings_load(&f, &s, &e));
+    assert_true(settings_save(&f, &s, &e));
+    assert_int_equal(rmdir(aside), 0);
+    assert_true(settings_load(&f, &s, &e));
+}
+
+static void without_a_home_nothing_is_kept(void **state)
+{
+    (void)state;
+    struct settings_file f;
+    struct settings s;
+    struct err e = {0};
+    char home[1024] = "";
+    if (getenv("HOME")) (void)snprintf(home, sizeof home, "%s", getenv("HOME"));
+    assert_int_equal(setenv("XDG_CONFIG_HOME", "relative", 1), 0);
+    assert_int_equal(unsetenv("HOME"), 0);
+    settings_find(&f);
+    assert_string_equal(f.path, "");
+    assert_true(settings_load(&f, &s, &e));
+    assert_true(settings_save(&f, &s, &e));
+    assert_int_equal(setenv("HOME", "/home/someone", 1), 0);
+    settings_find(&f);
+    assert_string_equal(f.path, "/home/someone/.config/headlight/settings.json");
+    assert_int_equal(setenv("HOME", home, 1), 0);
+    assert_int_equal(setenv("XDG_CONFIG_HOME", folder, 1), 0);
+}
+
+/* ---- input ------------------------------------------------------------------------------- */
+
+static void the_layout_never_gets_smaller_than_its_least(void **state)
+{
+    (void)state;
+    for (int ui = STEP_MIN_UI; ui <= STEP_MAX_UI; ui += 25)
+        for (int w = 64; w < 6000; w = w * 3 / 2)
+            for (int h = 64; h < 4000; h = h * 3 / 2) {
+                struct input_scale s = input_scale_of(w, h, 1.0f, 1.5f, ui);
+                assert_true(s.w >= SCENE_MIN_W && s.h >= SCENE_MIN_H);
+                assert_true(s.density > 0.0f && s.density <= 1.5f * (float)ui / 100.0f);
+                assert_true(fabsf(s.w * s.density - (float)w) < 0.5f ||
+                            s.w == SCENE_MIN_W);
+                assert_true(s.limited == (s.density < 1.5f * (float)ui / 100.0f));
+            }
+    struct input_scale s = input_scale_of(2880, 1800, 2.0f, 2.0f, 100);
+    assert_true(s.w == 1440.0f && s.h == 900.0f && s.density == 2.0f && !s.limited);
+}
+
+static void a_display_s_density_counts_in_halves_where_it_can_be_true(void **state)
+{
+    (void)state;
+    assert_true(input_base_of(0.0f) == 1.0f && input_base_of(NAN) == 1.0f);
+    assert_true(input_base_of(92.0f) == 1.0f && input_base_of(96.0f) == 1.0f);
+    assert_true(input_base_of(157.0f) == 1.5f && input_base_of(192.0f) == 2.0f);
+    assert_true(input_base_of(9999.0f) == 1.0f);
+}
+
+static int key_for(SDL_Keycode sym, SDL_Scancode code, int mod)
+{
+    const struct input_scale sc = {.ratio = 1.0f, .density = 1.0f};
+    SDL_Event ev = {.type = SDL_KEYDOWN};
+    struct ui_event out;
+    ev.key.keysym.sym = sym;
+    ev.key.keysym.scancode = code;
+    ev.key.keysym.mod = (Uint16)mod;
+    return input_event(&sc, &ev, &out) ? out.key : -1;
+}
+
+static void every_layout_reaches_every_key(void **state)
+{
+    (void)state;
+    assert_int_equal(key_for(SDLK_RIGHT, SDL_SCANCODE_RIGHT, 0), UI_KEY_RIGHT);
+    assert_int_equal(key_for(SDLK_t, SDL_SCANCODE_T, 0), 't');
+    assert_int_equal(key_for(SDLK_a, SDL_SCANCODE_Q, 0), 'a');         /* French */
+    assert_int_equal(key_for(SDLK_AMPERSAND, SDL_SCANCODE_1, 0), '1'); /* French */
+    assert_int_equal(key_for(SDLK_MINUS, SDL_SCANCODE_6, 0), '-');     /* French */
+    assert_int_equal(key_for(SDLK_MINUS, SDL_SCANCODE_6, KMOD_LSHIFT), '6');
+    assert_int_equal(key_for(0xfc, SDL_SCANCODE_LEFTBRACKET, 0), '['); /* German */
+    assert_int_equal(key_for(SDLK_PLUS, SDL_SCANCODE_RIGHTBRACKET, 0), '=');
+    assert_int_equal(key_for(0x435, SDL_SCANCODE_T, 0), 't'); /* Russian */
+    assert_int_equal(key_for(SDLK_KP_7, SDL_SCANCODE_KP_7, 0), '7');
+    assert_int_equal(key_for(SDLK_LSHIFT, SDL_SCANCODE_LSHIFT, KMOD_LSHIFT), -1);
+    assert_int_equal(key_for(SDLK_F5, SDL_SCANCODE_F5, 0), -1);
+}
+
+static void window_coordinates_become_points(void **state)
+{
+    (void)state;
+    const struct input_scale sc = {.ratio = 2.0f, .density = 2.5f};
+    SDL_Event ev = {.type = SDL_MOUSEBUTTONDOWN};
+    struct ui_event out;
+    ev.button.button = SDL_BUTTON_LEFT;
+    ev.button.clicks = 2;
+    ev.button.x = 100;
+    ev.button.y = 50;
+    assert_true(input_event(&sc, &ev, &out));
+    assert_true(out.kind == UI_DOWN && out.x == 80.0f && out.y == 40.0f &&
+                out.clicks == 2);
+    ev.button.button = SDL_BUTTON_RIGHT;
+    assert_false(input_event(&sc, &ev, &out));
+}
+
+/* ---- runs --------------------------------------------------------------------------------- */
+
+static struct run_key gpt2(int n_tok, uint32_t seed, int head)
+{
+    return (struct run_key){.scale = STEP_GPT2,
+                            .seed = seed,
+                            .n_tok = n_tok,
+                            .head = head,
+                            .opts = attn_opts_default()};
+}
+
+static void the_worker_s_run_is_the_caller_s_to_the_bit(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    const struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    struct run_model m = {0};
+    struct run own = {0};
+    struct run_key key = gpt2(70, 3, 5);
+    struct worker *w = worker_create(c.k, 0);
+    assert_non_null(w);
+    assert_null(worker_take(w));
+    assert_true(worker_ask(w, key, &e));
+    worker_wait(w);
+    const struct run *r = worker_take(w);
+    assert_non_null(r);
+    assert_true(run_key_same(r->key, key));
+    assert_true(worker_progress(w) < 0.0f);
+    assert_true(run_model_make(&m, key, &c, &e));
+    assert_true(run_make(&own, key, &m.model, &c, &e));
+    assert_memory_equal(r->trace.y.data, own.trace.y.data,
+                        sizeof(float) * (size_t)own.trace.y.rows *
+                            (size_t)own.trace.y.ld);
+    assert_memory_equal(r->trace.p.data, own.trace.p.data,
+                        sizeof(float) * (size_t)own.trace.p.rows *
+                            (size_t)own.trace.p.ld);
+    run_fini(&own);
+    run_model_fini(&m);
+    worker_destroy(w);
+}
+
+static void the_newest_request_is_the_one_that_arrives(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct worker *w = worker_create(attn_kernels_get(NULL), 0);
+    assert_non_null(w);
+    uint64_t version = 0;
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < 5; i++)
+            assert_true(worker_ask(w, gpt2(64 + i, (uint32_t)(round + i % 2), i), &e));
+        if (round % 3 == 2) worker_cancel(w);
+        if (round % 3 == 2) assert_true(worker_ask(w, gpt2(20, 1, 0), &e));
+        struct run_key want =
+            round % 3 == 2 ? gpt2(20, 1, 0) : gpt2(68, (uint32_t)round, 4);
+        worker_wait(w);
+        const struct run *r = worker_take(w);
+        assert_non_null(r);
+        assert_true(run_key_same(r->key, want));
+        assert_true(r->version > version);
+        version = r->version;
+        assert_false(worker_failed(w, &e));
+    }
+    worker_destroy(w);
+}
+
+static void what_is_shown_stays_while_another_is_made(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct worker *w = worker_create(attn_kernels_get(NULL), 0);
+    assert_true(worker_ask(w, gpt2(33, 1, 0), &e));
+    worker_wait(w);
+    const struct run *shown = worker_take(w);
+    assert_non_null(shown);
+    struct attn_cmat p = attn_trace_view(&shown->trace, ATTN_P, 0);
+    double before = (double)p.data[32 * p.ld + 7] + (double)shown->trace.x.data[5];
+    assert_true(worker_ask(w, gpt2(200, 2, 3), &e));
+    worker_wait(w); /* finished, not taken */
+    assert_true(worker_ask(w, gpt2(100, 3, 1), &e));
+    worker_wait(w);
+    assert_true(before == (double)p.data[32 * p.ld + 7] + (double)shown->trace.x.data[5]);
+    shown = worker_take(w);
+    assert_int_equal(shown->key.n_tok, 100);
+    worker_destroy(w);
+}
+
+static void destroying_a_busy_worker_ends_it(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    for (int i = 0; i < 4; i++) {
+        struct worker *w = worker_create(attn_kernels_get(NULL), 0);
+        assert_true(worker_ask(w, gpt2(1024, 1, 0), &e));
+        SDL_Delay((Uint32)i * 7u);
+        worker_destroy(w);
+    }
+    worker_destroy(NULL);
+}
+
+static void a_source_fits_its_state(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct source src;
+    struct step_state s = step_initial();
+    assert_true(source_init(&src, 0, &e));
+    struct scene_source toy = source_for(&src, &s, false);
+    assert_true(toy.fits && toy.trace && toy.version != 0 && toy.progress < 0.0f);
+    assert_int_equal(source_for(&src, &s, false).version, toy.version);
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_ROLL}));
+    assert_int_not_equal(source_for(&src, &s, false).version, toy.version);
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_SCALE_TO, .i = -1}));
+    struct scene_source first = source_for(&src, &s, false);
+    assert_true(!first.fits && !first.trace);
+    struct scene_source big = source_for(&src, &s, true);
+    assert_true(big.fits && big.trace && big.version != toy.version);
+    assert_int_equal(big.trace->dims.n_tok, STEP_GPT2_TOKENS);
+    source_fini(&src);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_become_the_state_that_was_asked_for),
+        cmocka_unit_test(a_picture_is_of_a_finished_stage_and_a_window_plays_it),
+        cmocka_unit_test(bad_usage_is_refused_in_one_line_that_names_it),
+        cmocka_unit_test(every_option_is_in_the_help),
+        cmocka_unit_test(settings_come_back_as_they_were_saved),
+        cmocka_unit_test(broken_settings_are_the_defaults_and_are_kept_aside),
+        cmocka_unit_test(without_a_home_nothing_is_kept),
+        cmocka_unit_test(the_layout_never_gets_smaller_than_its_least),
+        cmocka_unit_test(a_display_s_density_counts_in_halves_where_it_can_be_true),
+        cmocka_unit_test(every_layout_reaches_every_key),
+        cmocka_unit_test(window_coordinates_become_points),
+        cmocka_unit_test(the_worker_s_run_is_the_caller_s_to_the_bit),
+        cmocka_unit_test(the_newest_request_is_the_one_that_arrives),
+        cmocka_unit_test(what_is_shown_stays_while_another_is_made),
+        cmocka_unit_test(destroying_a_busy_worker_ends_it),
+        cmocka_unit_test(a_source_fits_its_state),
+    };
+    return cmocka_run_group_tests_name("app", tests, make_folder, remove_folder);
+}
