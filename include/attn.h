@@ -49,7 +49,8 @@ struct attn_dims {
 enum attn_status attn_dims_check(struct attn_dims d);
 int attn_d_head(struct attn_dims d);
 
-enum attn_stage { /* the seven stages, in order; on screen they count from 1 */
+/* The seven stages, in order; on screen they count from 1. */
+enum attn_stage {
     ATTN_PROJECTIONS,
     ATTN_SCORES,
     ATTN_SCALE,
@@ -72,11 +73,11 @@ struct attn_packed; /* the same weights laid out by attn_pack */
 
 /* One block's weights. Biases may be NULL. */
 struct attn_weights {
-    struct attn_cmat w_qkv; /* [d_model, 3*d_model] */
-    const float *b_qkv;     /* [3*d_model] or NULL */
-    struct attn_cmat w_o;   /* [d_model, d_model] */
-    const float *b_o;       /* [d_model] or NULL */
-    const struct attn_packed *packed; /* these weights, for attn_run to be quicker, or NULL */
+    struct attn_cmat w_qkv;           /* [d_model, 3*d_model] */
+    const float *b_qkv;               /* [3*d_model] or NULL */
+    struct attn_cmat w_o;             /* [d_model, d_model] */
+    const float *b_o;                 /* [d_model] or NULL */
+    const struct attn_packed *packed; /* the same; makes attn_run quicker; or NULL */
 };
 
 /* ---- kernels and threads --------------------------------------------------------- */
@@ -110,10 +111,10 @@ struct attn_ctx {
 /* ---- what was found in the numbers ------------------------------------------------- */
 
 struct attn_stats {
-    float min, max;     /* of the finite elements; 0, 0 where there is none */
-    float max_abs;      /* of the finite elements */
-    double mean;        /* of the finite elements */
-    int64_t n_nan;      /* NaN, wherever it came from */
+    float min, max; /* of the finite elements; 0, 0 where there is none */
+    float max_abs;  /* of the finite elements */
+    double mean;    /* of the finite elements */
+    int64_t n_nan;  /* NaN, wherever it came from */
     int64_t n_pos_inf;
     int64_t n_neg_inf;
 };
@@ -168,23 +169,23 @@ enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
 
 /* Every matrix a run keeps, named. */
 enum attn_tensor {
-    ATTN_H,        /* [n_tok, d_model]  what ln_1 read */
-    ATTN_X,        /* [n_tok, d_model] */
-    ATTN_W_Q,      /* [d_model, d_head] of one head */
+    ATTN_H,   /* [n_tok, d_model]  what ln_1 read */
+    ATTN_X,   /* [n_tok, d_model] */
+    ATTN_W_Q, /* [d_model, d_head] of one head */
     ATTN_W_K,
     ATTN_W_V,
-    ATTN_Q,        /* [n_tok, d_head] of one head */
+    ATTN_Q, /* [n_tok, d_head] of one head */
     ATTN_K,
     ATTN_V,
-    ATTN_S_RAW,    /* [n_tok, n_tok] of the head in view; so the next three */
+    ATTN_S_RAW, /* [n_tok, n_tok] of the head in view; so the next three */
     ATTN_S_SCALED,
     ATTN_S_MASKED,
     ATTN_P,
-    ATTN_Z,        /* [n_tok, d_head] of one head */
-    ATTN_Z_ALL,    /* [n_tok, d_model] */
-    ATTN_W_O,      /* [d_model, d_model] */
-    ATTN_Y_PROJ,   /* [n_tok, d_model]  Z * W_O + b, before the residual */
-    ATTN_Y,        /* [n_tok, d_model] */
+    ATTN_Z,      /* [n_tok, d_head] of one head */
+    ATTN_Z_ALL,  /* [n_tok, d_model] */
+    ATTN_W_O,    /* [d_model, d_model] */
+    ATTN_Y_PROJ, /* [n_tok, d_model]  Z * W_O + b, before the residual */
+    ATTN_Y,      /* [n_tok, d_model] */
     ATTN_TENSOR_COUNT
 };
 
@@ -196,13 +197,13 @@ struct attn_trace {
     struct attn_opts opts;
     struct attn_weights w;
     struct attn_cmat x, h;
-    int head;                   /* whose S and P are kept */
-    struct attn_mat qkv;        /* [n_tok, 3*d_model] */
+    int head;                                     /* whose S and P are kept */
+    struct attn_mat qkv;                          /* [n_tok, 3*d_model] */
     struct attn_mat s_raw, s_scaled, s_masked, p; /* [n_tok, n_tok], one head */
     struct attn_mat z, y_proj, y;
-    struct attn_stats stats[ATTN_TENSOR_COUNT];   /* of the head in view */
-    int64_t n_empty_row;        /* rows of S without one visible key */
-    void *work;                 /* the fused path's */
+    struct attn_stats stats[ATTN_TENSOR_COUNT]; /* of the head in view */
+    int64_t n_empty_row;                        /* rows of S without one visible key */
+    void *work;                                 /* the fused path's */
 };
 
 /* Bytes that attn_trace_init needs; 0 where dims are bad. */
@@ -224,13 +225,19 @@ enum attn_status attn_run_head(const struct attn_ctx *c, struct attn_trace *t, i
 /* View of a tensor of the trace; head picks the slice where the tensor has one. S and P
  * exist for t->head alone: another head, or a tensor that does not exist, gives data =
  * NULL. */
-struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id, int head);
+struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id,
+                                 int head);
 
 /* Weights laid out for one kernel set, once, when they are loaded. */
 size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d);
 enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
                            const struct attn_weights *w, struct attn_dims d, void *mem,
                            size_t bytes);
+
+/* The weights again, every bit of them, from where they are kept packed alone.
+ *   w_qkv [d_model, 3*d_model]  w_o [d_model, d_model] */
+enum attn_status attn_unpack(struct attn_mat w_qkv, struct attn_mat w_o,
+                             const struct attn_packed *p);
 
 /* The whole block, fused: nothing kept but y [n_tok, d_model], and, where asked for
  * (data not NULL), z and qkv. work: attn_block_bytes(), about 28 bytes for each of
@@ -242,6 +249,9 @@ struct attn_block_io {
     struct attn_mat z, qkv; /* data = NULL: not asked for */
 };
 size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d);
+/* Enough where both z and qkv are asked for: the keys and values, about 8 bytes for each
+ * of n_tok * d_model. */
+size_t attn_block_keep_bytes(struct attn_dims d);
 enum attn_status attn_block(const struct attn_ctx *c, const struct attn_block_io *io,
                             const struct attn_packed *w, struct attn_opts opts,
                             struct attn_dims d, void *work, size_t bytes);
@@ -294,13 +304,14 @@ void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n);
 /* What softmax did to one row of n scores: e[j] = exp(s[j] - max) in float32, as the
  * kernels round it; e may be NULL. Entropies in bits. */
 struct attn_row {
-    float max, sum;    /* sum of e */
-    int n_visible;     /* scores that are not -INFINITY */
-    float entropy;     /* of the weights; at most log2(n_visible) */
-    float top;         /* largest weight */
-    int top_at;        /* its column */
+    float max, sum; /* sum of e */
+    int n_visible;  /* scores that are not -INFINITY */
+    float entropy;  /* of the weights; at most log2(n_visible) */
+    float top;      /* largest weight */
+    int top_at;     /* its column */
 };
-struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s, int n);
+struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s,
+                                 int n);
 
 /* ---- costs -------------------------------------------------------------------------------- */
 

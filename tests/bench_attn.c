@@ -91,8 +91,8 @@ struct block {
 
 static struct attn_mat writable(int rows, int cols)
 {
-    return (struct attn_mat){bench_alloc((size_t)rows * (size_t)cols * sizeof(float)), rows,
-                             cols, cols};
+    return (struct attn_mat){bench_alloc((size_t)rows * (size_t)cols * sizeof(float)),
+                             rows, cols, cols};
 }
 
 static struct attn_cmat last_row(struct attn_cmat m)
@@ -217,8 +217,8 @@ static bool from_one(const struct bench_opts *o, const struct attn_ctx *c, int n
     static struct bench_run runs[2];
     block_begin(&b, c, n);
     runs[0] = (struct bench_run){.name = "attn_block", .run = block_run, .arg = &b};
-    runs[1] =
-        (struct bench_run){.name = "attn_block_from, last row", .run = last_run, .arg = &b};
+    runs[1] = (struct bench_run){
+        .name = "attn_block_from, last row", .run = last_run, .arg = &b};
     bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
     bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
     return true;

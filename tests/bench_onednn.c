@@ -47,7 +47,8 @@ static dnnl_memory_desc_t plain(int batch, int rows, int cols, dnnl_dim_t stride
     return md;
 }
 
-static dnnl_memory_t memory(struct peer *o, const dnnl_memory_desc_t *md, const void *data)
+static dnnl_memory_t memory(struct peer *o, const dnnl_memory_desc_t *md,
+                            const void *data)
 {
     dnnl_memory_t m;
     union { /* oneDNN takes sources as void * too */
@@ -90,7 +91,8 @@ static void product_create(struct peer *o, struct product *pr, dnnl_memory_desc_
         dnnl_memory_t packed = memory(o, want, DNNL_MEMORY_ALLOCATE);
         dnnl_primitive_desc_t rd;
         dnnl_primitive_t r;
-        must(dnnl_reorder_primitive_desc_create(&rd, &w, o->engine, want, o->engine, NULL));
+        must(dnnl_reorder_primitive_desc_create(&rd, &w, o->engine, want, o->engine,
+                                                NULL));
         must(dnnl_primitive_create(&r, rd));
         must(dnnl_primitive_execute(
             r, o->stream, 2,
@@ -174,7 +176,8 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
     runs[0] = (struct bench_run){
         .name = "oneDNN, causal tiles", .run = tiled, .arg = o, .flops = flops};
     runs[0].out = o->m.y;
-    if (n > 1024) return 1; /* dense scores of all heads would be 200 MiB a thousand more */
+    if (n > 1024)
+        return 1; /* dense scores of all heads would be 200 MiB a thousand more */
     o->s = bench_alloc((size_t)h * n * n * sizeof(float));
     dnnl_memory_desc_t s = plain(h, n, n, (dnnl_dim_t)n * n, n, 1);
     product_create(o, &o->scores, plain(h, n, d, d, 3 * w, 1), o->m.qkv,

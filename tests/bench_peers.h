@@ -25,8 +25,9 @@ int bench_openblas(struct bench_run *runs, const struct bench_problem *p, double
 int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double flops);
 
 /* C[m, n] = alpha * A[m, k] * B + beta * C, row-major; transposed: B is [n, k]. */
-typedef void bench_sgemm(bool transposed, int m, int n, int k, float alpha, const float *a,
-                         int lda, const float *b, int ldb, float beta, float *c, int ldc);
+typedef void bench_sgemm(bool transposed, int m, int n, int k, float alpha,
+                         const float *a, int lda, const float *b, int ldb, float beta,
+                         float *c, int ldc);
 
 struct bench_peer_memory {
     float *qkv, *z, *y; /* [n, 3d] [n, d] [n, d] */

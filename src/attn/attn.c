@@ -164,10 +164,9 @@ enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
                             struct attn_cmat s, int d_head)
 {
     if (d_head < 1) return ATTN_BAD_SHAPE;
-    return rows_run(c, &(struct rows_job){.out = out,
-                                          .in = s,
-                                          .number = sqrt((double)d_head),
-                                          .row = scale_row});
+    return rows_run(
+        c, &(struct rows_job){
+               .out = out, .in = s, .number = sqrt((double)d_head), .row = scale_row});
 }
 
 static void mask_row(const struct rows_job *j, float *out, const float *in, int i)
@@ -208,11 +207,9 @@ enum attn_status attn_softmax(const struct attn_ctx *c, struct attn_mat p,
                               struct attn_cmat s, int64_t *n_empty)
 {
     int64_t empty = 0;
-    enum attn_status st = rows_run(c, &(struct rows_job){.k = c->k,
-                                                         .out = p,
-                                                         .in = s,
-                                                         .n_empty = &empty,
-                                                         .row = softmax_row});
+    enum attn_status st = rows_run(
+        c, &(struct rows_job){
+               .k = c->k, .out = p, .in = s, .n_empty = &empty, .row = softmax_row});
     if (n_empty && st == ATTN_OK) *n_empty = empty;
     return st;
 }
@@ -259,7 +256,7 @@ enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
         !attn_mat_is(attn_const(y), y.rows, y.cols) ||
         (h.data && !attn_mat_is(h, y.rows, y.cols)))
         return ATTN_BAD_SHAPE;
-    attn_multiply(c,
-                  &(struct attn_product){.c = y, .a = z, .b = w_o, .bias = b_o, .res = h});
+    attn_multiply(
+        c, &(struct attn_product){.c = y, .a = z, .b = w_o, .bias = b_o, .res = h});
     return ATTN_OK;
 }

@@ -22,7 +22,8 @@ struct packed_layout {
     size_t w_qkv, w_o, b_qkv, b_o, total; /* in floats, after the struct */
 };
 
-static struct packed_layout packed_layout(const struct attn_kernels *k, struct attn_dims d)
+static struct packed_layout packed_layout(const struct attn_kernels *k,
+                                          struct attn_dims d)
 {
     struct packed_layout l = {0};
     size_t w = (size_t)d.d_model;
@@ -53,13 +54,25 @@ enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **ou
     struct packed_layout l = packed_layout(k, d);
     float *base = attn_aligned(mem);
     struct attn_packed *p = (struct attn_packed *)(void *)base;
-    *p = (struct attn_packed){.k = k, .d = d, .w_qkv = base + l.w_qkv, .w_o = base + l.w_o};
+    *p = (struct attn_packed){
+        .k = k, .d = d, .w_qkv = base + l.w_qkv, .w_o = base + l.w_o};
     attn_pack_all(k, p->w_qkv, w->w_qkv);
     attn_pack_all(k, p->w_o, w->w_o);
     size_t width = (size_t)d.d_model;
     if (w->b_qkv) p->b_qkv = memcpy(base + l.b_qkv, w->b_qkv, 3 * width * sizeof(float));
     if (w->b_o) p->b_o = memcpy(base + l.b_o, w->b_o, width * sizeof(float));
     *out = p;
+    return ATTN_OK;
+}
+
+enum attn_status attn_unpack(struct attn_mat w_qkv, struct attn_mat w_o,
+                             const struct attn_packed *p)
+{
+    int d = p->d.d_model;
+    if (!attn_mat_is(attn_const(w_qkv), d, 3 * d) || !attn_mat_is(attn_const(w_o), d, d))
+        return ATTN_BAD_SHAPE;
+    attn_unpack_all(p->k, w_qkv, p->w_qkv);
+    attn_unpack_all(p->k, w_o, p->w_o);
     return ATTN_OK;
 }
 
@@ -103,6 +116,12 @@ size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d)
     return block_layout(d).total * sizeof(float) + ATTN_ALIGN;
 }
 
+size_t attn_block_keep_bytes(struct attn_dims d)
+{
+    if (attn_dims_check(d) != ATTN_OK) return 0;
+    return block_layout(d).qkv * sizeof(float) + ATTN_ALIGN; /* kv lies before it */
+}
+
 static bool absent_or(struct attn_mat m, int rows, int cols)
 {
     return !m.data || attn_mat_is(attn_const(m), rows, cols);
@@ -115,20 +134,20 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
 {
     int rows = n - first, width = d.d_model;
     if (attn_dims_check(d) != ATTN_OK || first < 0 || n <= first || n > d.n_tok ||
-        !packed_for(w, c->k, d) ||
-        !attn_mat_is(io->x, rows, width) ||
+        !packed_for(w, c->k, d) || !attn_mat_is(io->x, rows, width) ||
         !attn_mat_is(attn_const(io->y), rows, width) ||
         (opts.residual && !attn_mat_is(io->h, rows, width)) ||
         !absent_or(io->z, rows, width) || !absent_or(io->qkv, rows, 3 * width))
         return ATTN_BAD_SHAPE;
-    if (!work || bytes < attn_block_bytes(c, d)) return ATTN_NO_ROOM;
+    bool given = io->qkv.data && io->z.data;
+    size_t need = given ? attn_block_keep_bytes(d) : attn_block_bytes(c, d);
+    if (!work || bytes < need) return ATTN_NO_ROOM;
 
     struct block_layout l = block_layout(d);
     float *base = attn_aligned(work);
     struct attn_kv kv = attn_kv_at(base + l.kv, d);
     struct attn_mat qkv = io->qkv, z = io->z;
-    if (!qkv.data)
-        qkv = (struct attn_mat){base + l.qkv, rows, 3 * width, l.ld_qkv};
+    if (!qkv.data) qkv = (struct attn_mat){base + l.qkv, rows, 3 * width, l.ld_qkv};
     if (!z.data) z = (struct attn_mat){base + l.z, rows, width, width};
 
     attn_multiply(c, &(struct attn_product){

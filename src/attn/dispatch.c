@@ -29,7 +29,7 @@ static const struct {
     const struct attn_kernels *set;
     bool (*runs)(void);
 } sets[] = {
-    /* best first */
+/* best first */
 #ifdef ATTN_X86
     {&attn_kernels_avx512, has_avx512},
     {&attn_kernels_avx2, has_avx2},

@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum {
-    ROWS = 48,   /* query rows in a task: a multiple of every tile's height */
-    KEYS = 1024, /* 48 x 1024 floats are 192 KiB */
+    ROWS = 48,     /* query rows in a task: a multiple of every tile's height */
+    KEYS = 1024,   /* 48 x 1024 floats are 192 KiB */
     LD = KEYS + 16 /* rows of the scratch do not all fall into one cache set */
 };
 

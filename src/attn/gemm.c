@@ -8,7 +8,8 @@ enum { ROWS = 192 /* of C in one task: a multiple of every tile's height */ };
 
 /* Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
  * enough, so that the panel is packed once. */
-static int rows_a_task(const struct attn_ctx *c, const struct attn_product *p, int n_panel)
+static int rows_a_task(const struct attn_ctx *c, const struct attn_product *p,
+                       int n_panel)
 {
     bool whole = !p->panels && n_panel >= 4 * attn_pool_size(c->pool);
     return whole ? p->c.rows : ROWS;
@@ -43,6 +44,17 @@ void attn_pack_all(const struct attn_kernels *k, float *to, struct attn_cmat b)
     }
 }
 
+void attn_unpack_all(const struct attn_kernels *k, struct attn_mat b, const float *from)
+{
+    for (int n0 = 0; n0 < b.cols; n0 += k->nr) {
+        int n = attn_min(k->nr, b.cols - n0), width = attn_round_up(n, k->vec);
+        const float *panel = from + (size_t)b.rows * n0;
+        for (int i = 0; i < b.rows; i++)
+            memcpy(b.data + (size_t)i * b.ld + n0, panel + (size_t)i * width,
+                   (size_t)n * sizeof *panel);
+    }
+}
+
 float *attn_aligned(void *mem)
 {
     uintptr_t off = (uintptr_t)mem % ATTN_ALIGN;
@@ -68,7 +80,8 @@ static void product_task(const void *arg, int t)
     int step = p->panels ? p->a.cols : ATTN_K_BLOCK;
     for (int k0 = 0; k0 < p->a.cols; k0 += step) {
         int k = attn_min(step, p->a.cols - k0);
-        int r0 = p->causal ? attn_max(m0, k0) : m0; /* rows above see none of this block */
+        /* Causal rows above see none of this block. */
+        int r0 = p->causal ? attn_max(m0, k0) : m0;
         if (r0 >= m1) break;
         bool last = k0 + k == p->a.cols;
         if (!p->panels)

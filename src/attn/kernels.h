@@ -9,10 +9,10 @@
 #include "attn.h"
 
 enum {
-    ATTN_ALIGN = 64,    /* bytes: a cache line, and the widest vector */
-    ATTN_NR_MAX = 64,   /* widest panel of any set, in floats */
-    ATTN_QKV_PAD = 16,  /* between rows of QKV, which would share cache sets at 3*768 */
-    ATTN_K_BLOCK = 384, /* terms packed at a time where B is not packed for good */
+    ATTN_ALIGN = 64,     /* bytes: a cache line, and the widest vector */
+    ATTN_NR_MAX = 64,    /* widest panel of any set, in floats */
+    ATTN_QKV_PAD = 16,   /* between rows of QKV, which would share cache sets at 3*768 */
+    ATTN_K_BLOCK = 384,  /* terms packed at a time where B is not packed for good */
     ATTN_DENSE = 1 << 30 /* attn_gemm.diag or edge that forbids nothing */
 };
 
@@ -93,6 +93,7 @@ void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transpose
 
 /* B in panels of nr columns, the last as wide as it must be: attn_panel_floats of them. */
 void attn_pack_all(const struct attn_kernels *k, float *to, struct attn_cmat b);
+void attn_unpack_all(const struct attn_kernels *k, struct attn_mat b, const float *from);
 size_t attn_panel_floats(const struct attn_kernels *k, int rows, int cols);
 /* The first address in mem that is aligned to ATTN_ALIGN. */
 float *attn_aligned(void *mem);

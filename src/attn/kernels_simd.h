@@ -58,8 +58,9 @@ INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
                 __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
         }
     /* The rows' share of what the next call will read, a little with every term. */
-    const char *next = (const char *)(g->next ? g->next + g->n_next / (size_t)g->m * r0 : b);
-    const size_t next_step = (g->n_next / (size_t)g->m * mr * sizeof *b + g->k - 1) / g->k;
+    const size_t a_row = g->n_next / (size_t)g->m;
+    const char *next = (const char *)(g->next ? g->next + a_row * r0 : b);
+    const size_t next_step = (a_row * mr * sizeof *b + g->k - 1) / g->k;
     for (int kk = 0; kk < common; kk++, b += ldb, next += next_step) {
         __builtin_prefetch(next, 0, 2);
         vf bv[NV];
@@ -94,7 +95,8 @@ INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
             if (g->row_scale) x = v_mul(x, scale);
             if (g->bias) x = v_add(x, v_load_n(g->bias + v * W, n, 0.0f));
             if (g->res)
-                x = v_add(x, v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, n, 0.0f));
+                x = v_add(x,
+                          v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, n, 0.0f));
             v_store_n(c + (size_t)r * g->ldc + v * W, x, n);
         }
     }
@@ -107,6 +109,7 @@ typedef void tile_fn(const struct attn_gemm *g, int r0);
     {                                                                                    \
         tile(g, r0, mr, nv);                                                             \
     }
+/* clang-format off */
 #if NV == 4
 #define TILES(mr) TILE(mr, 1) TILE(mr, 2) TILE(mr, 3) TILE(mr, 4)
 #define ROW(mr)   {tile_##mr##_1, tile_##mr##_2, tile_##mr##_3, tile_##mr##_4}
@@ -116,6 +119,7 @@ typedef void tile_fn(const struct attn_gemm *g, int r0);
 #endif
 TILES(1) TILES(2) TILES(3) TILES(4) TILES(5) TILES(6)
 static tile_fn *const tiles[MR][NV] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6)};
+/* clang-format on */
 #undef TILE
 #undef TILES
 #undef ROW
@@ -177,7 +181,8 @@ static void gelu_row(float *c, int n)
     for (int j = 0; j < n; j += W) {
         int m = attn_min(W, n - j);
         vf x = v_load_n(c + j, m, 0.0f);
-        vf u = v_mul(x, v_fma(v_mul(x, x), v_set1(-0.0713548163f), v_set1(-1.5957691216f)));
+        vf u =
+            v_mul(x, v_fma(v_mul(x, x), v_set1(-0.0713548163f), v_set1(-1.5957691216f)));
         v_store_n(c + j, v_div(x, v_add(v_set1(1.0f), exp_any(u))), m);
     }
 }

@@ -40,7 +40,8 @@ void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n)
     c->k->exp(y, x, n);
 }
 
-struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s, int n)
+struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s,
+                                 int n)
 {
     struct attn_row row = {.max = -INFINITY};
     if (n < 1) return row;
@@ -61,7 +62,8 @@ struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float
         c->k->row_exp(to, s + j0, m, 1.0f, row.max);
         for (int j = 0; j < m; j++) {
             sum += (double)to[j];
-            if (to[j] > 0.0f) weighted += (double)to[j] * ((double)s[j0 + j] - (double)row.max);
+            if (to[j] > 0.0f)
+                weighted += (double)to[j] * ((double)s[j0 + j] - (double)row.max);
         }
     }
     while (s[row.top_at] != row.max) row.top_at++;

@@ -59,8 +59,7 @@ enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void 
 
 static struct attn_cmat slice(struct attn_cmat m, int head, int part, struct attn_dims d)
 {
-    if (head < 0 || head >= d.n_head)
-        return (struct attn_cmat){NULL, 0, 0, 0};
+    if (head < 0 || head >= d.n_head) return (struct attn_cmat){NULL, 0, 0, 0};
     int d_head = attn_d_head(d);
     return attn_ccolumns(m, part * d.d_model + head * d_head, d_head);
 }
@@ -70,9 +69,11 @@ static struct attn_cmat one_head(const struct attn_trace *t, struct attn_mat m, 
     return head == t->head ? attn_const(m) : (struct attn_cmat){NULL, 0, 0, 0};
 }
 
-struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id, int head)
+struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id,
+                                 int head)
 {
     struct attn_cmat qkv = attn_const(t->qkv);
+    /* clang-format off */
     switch (id) {
     case ATTN_H: return t->h;
     case ATTN_X: return t->x;
@@ -93,6 +94,7 @@ struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id
     case ATTN_Y: return attn_const(t->y);
     case ATTN_TENSOR_COUNT: break;
     }
+    /* clang-format on */
     return (struct attn_cmat){NULL, 0, 0, 0};
 }
 
@@ -148,7 +150,8 @@ static void head_stages(const struct attn_ctx *c, struct attn_trace *t)
 {
     int h = t->head, d_head = attn_d_head(t->dims);
     struct attn_mat z = attn_columns(t->z, h * d_head, d_head);
-    attn_scores(c, t->s_raw, attn_trace_view(t, ATTN_Q, h), attn_trace_view(t, ATTN_K, h));
+    attn_scores(c, t->s_raw, attn_trace_view(t, ATTN_Q, h),
+                attn_trace_view(t, ATTN_K, h));
     if (t->opts.scale)
         attn_scale(c, t->s_scaled, attn_const(t->s_raw), d_head);
     else

@@ -20,7 +20,8 @@ int main(void)
     size_t bytes = attn_trace_bytes(d);
     void *mem = malloc(bytes);
     struct attn_trace t;
-    if (!c.k || attn_layer_norm(&c, (struct attn_mat){x, N, D, D}, hv, NULL, NULL, 1e-5f) ||
+    if (!c.k ||
+        attn_layer_norm(&c, (struct attn_mat){x, N, D, D}, hv, NULL, NULL, 1e-5f) ||
         attn_trace_init(&t, d, mem, bytes) ||
         attn_run(&c, &t, xv, hv, &w, attn_opts_default(), 0))
         return 1;
