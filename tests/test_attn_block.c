@@ -119,7 +119,7 @@ static void every_combination_of_options_is_obeyed(void **state)
     for (int i = 0; i < 16; i++) block_and_check(&r, (struct attn_dims){50, 5 * 9, 5}, i);
 }
 
-/* Scores up to 1e4 in both directions: rows of one weight 1, and nothing overflows. */
+/* Scores up to 1e4 and more: rows of one weight 1, and nothing overflows. */
 static void huge_scores_stay_within_the_rounding_bound(void **state)
 {
     (void)state;
@@ -136,6 +136,42 @@ static void huge_scores_stay_within_the_rounding_bound(void **state)
             struct where w = where_is(c.k, "huge scores, N=%d", d.n_tok);
             struct block_result got = block_new(&b, &r, &c, &p, o);
             check_block(&b, &got, &p, o, w.text);
+        }
+        bag_empty(&b);
+    }
+}
+
+/* However large: no finite score makes a row NaN or takes its weights away. With V = 1
+ * in every row z is the sum of the weights. */
+static void no_finite_score_overflows(void **state)
+{
+    (void)state;
+    struct rng r = {52};
+    for (int i = 0; i < 40; i++) {
+        struct bag b = {0};
+        struct attn_dims d = {12 + i, 4 + i % 13, 1};
+        int m = d.d_model;
+        struct problem p = problem_new(&b, &r, d, false);
+        float *bias = vector_new(&b, &r, 3 * m, 0);
+        for (int e = 2 * m; e < 3 * m; e++) bias[e] = 1;
+        p.w.b_qkv = bias;
+        for (int e = 0; e < m; e++) {
+            float *row = p.w_qkv.data + (size_t)e * p.w_qkv.ld;
+            for (int v = 0; v < 2 * m; v++) row[v] *= ldexpf(1.0f, i); /* S up to 2^78 */
+            for (int v = 2 * m; v < 3 * m; v++) row[v] = 0;
+        }
+        struct attn_ctx c = {0};
+        for (int a = 0; (c.k = case_kernels(a)); a++) {
+            struct where w = where_is(c.k, "scores of 2^%d", 2 * i);
+            struct block_result got = block_new(&b, &r, &c, &p, opts_of(i % 4));
+            struct attn_trace *t = run_new(&b, &c, &p, opts_of(i % 4), 0);
+            for (int e = 0; e < d.n_tok * m; e++) {
+                float by_block = got.z.m.data[(size_t)(e / m) * got.z.m.ld + e % m];
+                float by_run = t->z.data[(size_t)(e / m) * t->z.ld + e % m];
+                if (!(fabsf(by_block - 1) <= 1e-5f) || !(fabsf(by_run - 1) <= 1e-5f))
+                    fail_msg("%s: the weights of row %d sum to %g, stage by stage to %g",
+                             w.text, e / m, (double)by_block, (double)by_run);
+            }
         }
         bag_empty(&b);
     }
@@ -359,6 +395,47 @@ static void a_block_taken_up_again_gives_the_rows_of_the_whole(void **state)
     }
 }
 
+/* A block that is run in the memory that has to be kept alone, and its weights as they
+ * come back out of the panels. */
+static void what_a_block_keeps_is_enough_to_go_on_and_to_look_at_it(void **state)
+{
+    (void)state;
+    struct rng r = {52};
+    const struct attn_dims sizes[] = {{1, 1, 1}, {9, 6, 1}, {70, 39, 3}, {20, 68, 2}};
+    for (int i = 0; i < 4; i++) {
+        struct bag b = {0};
+        struct attn_dims d = sizes[i];
+        struct problem p = problem_new(&b, &r, d, true);
+        struct attn_ctx c = {0};
+        for (int a = 0; (c.k = case_kernels(a)); a++) {
+            struct where w = where_is(c.k, "N=%d d=%d", d.n_tok, d.d_model);
+            struct block_result want = block_new(&b, &r, &c, &p, attn_opts_default());
+            struct attn_packed *packed = packed_new(&b, c.k, &p);
+            size_t bytes = attn_block_keep_bytes(d);
+            void *work = bag_push(&b, bytes);
+            struct fence y = fence_new(&b, &r, d.n_tok, d.d_model);
+            struct fence z = fence_new(&b, &r, d.n_tok, d.d_model);
+            struct fence qkv = fence_new(&b, &r, d.n_tok, 3 * d.d_model);
+            struct attn_block_io io = {readable(p.x), readable(p.h), y.m, z.m, qkv.m};
+            struct attn_opts o = attn_opts_default();
+            assert_int_equal(attn_block(&c, &io, packed, o, d, work, bytes), ATTN_OK);
+            check_same(w.text, readable(y.m), readable(want.y.m));
+            io.z.data = NULL; /* its scratch has no room there */
+            assert_int_equal(attn_block(&c, &io, packed, o, d, work, bytes),
+                             ATTN_NO_ROOM);
+
+            struct fence w_qkv = fence_new(&b, &r, d.d_model, 3 * d.d_model);
+            struct fence w_o = fence_new(&b, &r, d.d_model, d.d_model);
+            assert_int_equal(attn_unpack(w_qkv.m, w_o.m, packed), ATTN_OK);
+            fence_check(&w_qkv, w.text);
+            check_same(w.text, readable(w_qkv.m), readable(p.w_qkv));
+            check_same(w.text, readable(w_o.m), readable(p.w_o));
+            assert_int_equal(attn_unpack(w_o.m, w_o.m, packed), ATTN_BAD_SHAPE);
+        }
+        bag_empty(&b);
+    }
+}
+
 int attn_block_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,12 +443,14 @@ int attn_block_tests(void)
         cmocka_unit_test(very_long_prompts_stay_within_the_rounding_bound),
         cmocka_unit_test(every_combination_of_options_is_obeyed),
         cmocka_unit_test(huge_scores_stay_within_the_rounding_bound),
+        cmocka_unit_test(no_finite_score_overflows),
         cmocka_unit_test(what_is_not_asked_for_changes_no_bit),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(a_later_token_never_changes_an_earlier_row),
         cmocka_unit_test(without_the_mask_a_nan_reaches_every_row),
         cmocka_unit_test(a_nan_in_the_residual_stays_in_its_cell),
         cmocka_unit_test(a_block_taken_up_again_gives_the_rows_of_the_whole),
+        cmocka_unit_test(what_a_block_keeps_is_enough_to_go_on_and_to_look_at_it),
         cmocka_unit_test(a_cancelled_block_stops_and_leaves_nothing_behind),
     };
     return cmocka_run_group_tests_name("attn block", tests, NULL, NULL);

@@ -261,7 +261,12 @@ static void a_block_refuses_what_does_not_fit(void **state)
         for (int i = 0; i < 4; i++)
             assert_int_equal(attn_block(&c, &good, packed, o, other[i], work, bytes),
                              ATTN_BAD_SHAPE);
-        assert_int_equal(attn_block(&c, &good, packed, o, d, work, bytes - 1),
+        struct attn_block_io less = good;
+        less.z.data = NULL;
+        size_t keep = attn_block_keep_bytes(d);
+        assert_int_equal(attn_block(&c, &less, packed, o, d, work, bytes - 1),
+                         ATTN_NO_ROOM);
+        assert_int_equal(attn_block(&c, &good, packed, o, d, work, keep - 1),
                          ATTN_NO_ROOM);
         assert_int_equal(attn_block(&c, &good, packed, o, d, work, 0), ATTN_NO_ROOM);
         assert_true(fence_untouched(&y));
