@@ -110,7 +110,7 @@ static void soften(const struct attn_kernels *k, struct row_state *st, float *s,
         st->factor = st->max == -INFINITY ? 0.0f : expf((st->max - max) * scale);
         st->max = max;
     }
-    st->sum = st->sum * st->factor + k->row_exp(s, s, n, scale, st->max * scale);
+    st->sum = st->sum * st->factor + k->row_exp(s, s, n, scale, st->max);
 }
 
 static void block_scores(const struct job *j, float *s, int h, int i0, int i1, int j0,

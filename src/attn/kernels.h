@@ -46,8 +46,10 @@ struct attn_kernels {
     void (*gemm)(const struct attn_gemm *g);
     /* Largest of s[0..n-1] in *max; false where one is NaN or +INFINITY. n >= 1. */
     bool (*row_max)(float *max, const float *s, int n);
-    /* e[j] = exp(s[j]*scale - shift); returns their sum. s holds no NaN. e may be s. */
-    float (*row_exp)(float *e, const float *s, int n, float scale, float shift);
+    /* e[j] = exp((s[j] - max) * scale); returns their sum. s holds no NaN. e may be s.
+     * The difference comes first: it is 0 for the largest score however large that is,
+     * where s*scale - max*scale would be off by a rounding of max*scale. */
+    float (*row_exp)(float *e, const float *s, int n, float scale, float max);
     void (*row_div)(float *p, const float *e, int n, float sum); /* p[j] = e[j] / sum */
     void (*exp)(float *y, const float *x, int n); /* any x; correct to 1 ulp or so */
     /* Adds n elements to what *st holds. st->mean is the plain sum until the end. */

@@ -39,11 +39,11 @@ static bool ref_row_max(float *max, const float *s, int n)
     return clean;
 }
 
-static float ref_row_exp(float *e, const float *s, int n, float scale, float shift)
+static float ref_row_exp(float *e, const float *s, int n, float scale, float max)
 {
     float sum = 0.0f;
     for (int j = 0; j < n; j++) {
-        e[j] = expf(s[j] * scale - shift);
+        e[j] = expf((s[j] - max) * scale);
         sum += e[j];
     }
     return sum;

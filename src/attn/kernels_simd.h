@@ -210,14 +210,14 @@ static bool simd_row_max(float *max, const float *s, int n)
     return v_all(clean);
 }
 
-static float simd_row_exp(float *e, const float *s, int n, float scale, float shift)
+static float simd_row_exp(float *e, const float *s, int n, float scale, float max)
 {
-    const vf k = v_set1(scale), c = v_set1(-shift);
+    const vf k = v_set1(scale), top = v_set1(max);
     vf sum[2] = {v_set1(0.0f), v_set1(0.0f)};
     int j = 0;
     for (; j + 2 * W <= n; j += 2 * W) {
-        vf a = exp_below_89(v_fma(v_load(s + j), k, c));
-        vf b = exp_below_89(v_fma(v_load(s + j + W), k, c));
+        vf a = exp_below_89(v_mul(v_sub(v_load(s + j), top), k));
+        vf b = exp_below_89(v_mul(v_sub(v_load(s + j + W), top), k));
         v_store(e + j, a);
         v_store(e + j + W, b);
         sum[0] = v_add(sum[0], a);
@@ -225,7 +225,7 @@ static float simd_row_exp(float *e, const float *s, int n, float scale, float sh
     }
     for (; j < n; j += W) {
         int m = attn_min(W, n - j);
-        vf a = exp_below_89(v_fma(v_load_n(s + j, m, -INFINITY), k, c));
+        vf a = exp_below_89(v_mul(v_sub(v_load_n(s + j, m, -INFINITY), top), k));
         v_store_n(e + j, a, m);
         sum[0] = v_add(sum[0], a);
     }
