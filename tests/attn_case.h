@@ -94,6 +94,7 @@ int attn_stage_tests(void);
 int attn_softmax_tests(void);
 int attn_run_tests(void);
 int attn_block_tests(void);
+int attn_linear_tests(void);
 int attn_refusal_tests(void);
 
 #endif

@@ -22,7 +22,8 @@ static bool shape_at(struct shape *s, int i)
         *s = (struct shape){1 + i / widths, 1 + (17 * i + i / widths) % 80};
         return true;
     }
-    static const struct shape more[] = {{1024, 64}, {1024, 1}, {129, 80}, {200, 7}};
+    static const struct shape more[] = {{1024, 64}, {1024, 1}, {129, 80},
+                                        {200, 7},   {771, 3},  {386, 9}};
     if ((size_t)(i - 70 * widths) >= sizeof more / sizeof more[0]) return false;
     *s = more[i - 70 * widths];
     return true;
@@ -324,9 +325,9 @@ static void a_forbidden_key_or_value_never_reaches_a_row(void **state)
     for (int a = 0; (c.k = case_kernels(a)); a++) {
         for (int t = 0; t < 40; t++) {
             struct bag b = {0};
-            int n = 2 + (t * 11) % 60;
+            int n = t < 36 ? 2 + (t * 11) % 60 : 420 + 3 * t;
             int d = 1 + (t * 7) % 40;
-            int j = rng_int(&r, 1, n - 1);
+            int j = rng_int(&r, t < 36 ? 1 : 380, n - 1);
             struct where w = where_is(c.k, "poison N=%d d_head=%d j=%d", n, d, j);
             struct attn_cmat q = readable(input_new(&b, &r, n, d, 2.0f));
             struct attn_mat k = input_new(&b, &r, n, d, 2.0f);
