@@ -172,10 +172,11 @@ static const char *number(struct scene *sc, float value, int decimals, const cha
     double v = (double)value;
     double unit = pow(10, -decimals);
     if (v == 0) return "0";
-    if (fabs(v) < unit / 2)
+    if (fabs(v) <= unit / 2) /* a half, too: 0.5 would round to an even 0 */
         return scene_print(sc, "%s%.*f", v > 0 ? "<" : ">\u2212", decimals, unit);
-    if (fabs(v) >= 1e7) return scene_print(sc, "%s%.1e", v > 0 ? plus : "", v);
-    return scene_print(sc, "%s%.*f", v > 0 ? plus : "\u2212", decimals, fabs(v));
+    const char *sign = v > 0 ? plus : "\u2212";
+    if (fabs(v) >= 1e7) return scene_print(sc, "%s%.1e", sign, fabs(v));
+    return scene_print(sc, "%s%.*f", sign, decimals, fabs(v));
 }
 
 const char *scene_number(struct scene *sc, float value, int decimals)
@@ -204,7 +205,7 @@ const char *scene_token_text(struct scene *sc, const struct scene_source *src, i
                          : c == '\t' ? "\u21E5"
                                      : NULL;
         int len = as ? (int)strlen(as) : (int)(at - from);
-        if (c == 0xFFFD && !as) { /* a byte of a character that spans tokens */
+        if (c == 0xFFFD && len == 1) { /* a byte of a character that spans tokens */
             n +=
                 (size_t)snprintf(text + n, sizeof text - n, "%02X", (unsigned char)*from);
             continue;
