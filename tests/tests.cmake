@@ -30,6 +30,9 @@ layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
+layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/ui_case.c
+    tests/scene_case.c NEEDS model)
+
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
 # The oracle is no object of the test: it is optimized in a debug build too.
 set(ATTN_TESTING tests/attn_case.c tests/oracle.c tests/npy.c)
@@ -70,6 +73,6 @@ add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
-    -P ${CMAKE_SOURCE_DIR}/cmake/run.cmake)
+    -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
 set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)

@@ -1,6 +1,6 @@
 # Opens the program. Where there is no display it plays all seven stages at both scales off
 # screen instead and says where the pictures are.
-# Run as: cmake -DPROGRAM=... -DTOUR=... -DPICTURES=... -P cmake/run.cmake
+# Run as: cmake -DPROGRAM=... -DTOUR=... -DPICTURES=... -P src/app/run.cmake
 cmake_minimum_required(VERSION 3.25)
 
 if(NOT "$ENV{DISPLAY}$ENV{WAYLAND_DISPLAY}" STREQUAL "")

@@ -1,5 +1,5 @@
 # Writes the shaders into a C header, so that the program needs no file beside it.
-# cmake -DOUT=shaders_embedded.h -DFILES=a.vert,b.frag -P cmake/embed.cmake
+# cmake -DOUT=shaders_embedded.h -DFILES=a.vert,b.frag -P src/gfx/embed.cmake
 string(REPLACE "," ";" FILES "${FILES}")
 set(text "/* Made from shaders/ at build time. */\n")
 set(table "")
