@@ -1,0 +1,106 @@
+/* One block to be looked at, on its own: what attn_run reads, copied out of the net, so
+ * that the net may go on with another text while it is on screen. */
+#include "net.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The texts of all tokens with their ends, an id in digits taking up to 11 bytes. */
+static size_t token_bytes(const struct model_net *m)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < m->text.n; i++) {
+        size_t len = 11;
+        if (m->bpe) (void)model_bpe_token(m->bpe, m->text.ids[i], &len);
+        bytes += len + 1;
+    }
+    return bytes;
+}
+
+size_t model_net_view_bytes(const struct model_net *m)
+{
+    size_t n = (size_t)m->text.n, d = (size_t)m->info.d_model;
+    size_t floats = 4 * d * d + 6 * d + 2 * n * d;
+    return floats * sizeof(float) + n * sizeof(char *) + token_bytes(m) +
+           sizeof(struct model_info) + 16 * 64;
+}
+
+static const char *const *view_tokens(const struct model_net *m, struct arena *mem)
+{
+    size_t n = (size_t)m->text.n, bytes = token_bytes(m);
+    const char **list = arena_push(mem, n, sizeof *list);
+    char *at = arena_push(mem, bytes, 1);
+    if (!list || !at) return NULL;
+    for (size_t i = 0; i < n; i++) {
+        list[i] = at;
+        size_t len = 0;
+        if (m->bpe) {
+            const char *text = model_bpe_token(m->bpe, m->text.ids[i], &len);
+            memcpy(at, text, len);
+        } else {
+            int k = snprintf(at, 12, "%d", m->text.ids[i]);
+            len = k > 0 ? (size_t)k : 0;
+        }
+        at += len + 1; /* the arena is zeroed */
+    }
+    return list;
+}
+
+static const float *copy_vector(struct arena *mem, const float *from, size_t n)
+{
+    float *to = from ? arena_push(mem, n, sizeof *to) : NULL;
+    return to ? memcpy(to, from, n * sizeof *to) : NULL;
+}
+
+/* "gpt2 · F32" */
+static const char *view_label(const struct model_net *m, struct arena *mem)
+{
+    char text[sizeof m->info.name + sizeof m->info.dtype + 8];
+    int n = snprintf(text, sizeof text, "%s · %s", m->info.name, m->info.dtype);
+    return arena_text(mem, text, n > 0 ? (size_t)n : 0);
+}
+
+bool model_net_view(struct model_net *m, struct model *view, int l, struct arena *mem,
+                    const struct attn_ctx *c, struct err *e)
+{
+    struct attn_cmat from = model_net_input(m, l);
+    assert(l < m->info.n_layer && from.data);
+    const struct block *b = block_get(m, l, c, e);
+    if (!b) return false;
+    int n = m->text.n, d = m->info.d_model;
+    size_t square = (size_t)d * d, all = (size_t)n * d, width = (size_t)d;
+    float *w_qkv = arena_push(mem, 3 * square, sizeof(float));
+    float *w_o = arena_push(mem, square, sizeof(float));
+    float *h = arena_push(mem, all, sizeof(float));
+    float *x = arena_push(mem, all, sizeof(float));
+    const char *const *tokens = view_tokens(m, mem);
+    const char *label = view_label(m, mem);
+    if (!w_qkv || !w_o || !h || !x || !tokens || !label)
+        return err_set(e, ERR_SYSTEM, "no memory for a view of block %d", l + 1);
+    *view = (struct model){
+        .kind = MODEL_FILE,
+        .dims = net_dims(m, n),
+        .weights = {.w_qkv = {w_qkv, d, 3 * d, 3 * d}, .w_o = {w_o, d, d, d}},
+        .h = {h, n, d, d},
+        .x = {x, n, d, d},
+        .tokens = tokens,
+        .label = label,
+        .ln_gain = copy_vector(mem, b->ln_1[0], width),
+        .ln_bias = copy_vector(mem, b->ln_1[1], width),
+    };
+    view->weights.b_qkv = copy_vector(mem, b->attn.b_qkv, 3 * width);
+    view->weights.b_o = copy_vector(mem, b->attn.b_o, width);
+    if (!view->ln_gain ||
+        (m->info.bias && (!view->ln_bias || !view->weights.b_qkv || !view->weights.b_o)))
+        return err_set(e, ERR_SYSTEM, "no memory for a view of block %d", l + 1);
+    memcpy(h, from.data, all * sizeof *h);
+    enum attn_status s = attn_unpack((struct attn_mat){w_qkv, d, 3 * d, 3 * d},
+                                     (struct attn_mat){w_o, d, d, d}, b->packed);
+    if (s == ATTN_OK)
+        s = attn_layer_norm(c, (struct attn_mat){x, n, d, d}, view->h, view->ln_gain,
+                            view->ln_bias, m->info.eps);
+    assert(s == ATTN_OK);
+    (void)s;
+    return !net_cancelled(c, e);
+}
