@@ -160,8 +160,9 @@ static void number_draw(const struct brush *b, const struct grid *g,
     }
     /* "<0.1" in every other cell would be noise, "<0.01" may be wider than its cell */
     bool tiny = !masked && v != 0 && fabsf(v) < 0.05f && f->decimals <= 1;
-    if (tiny || font_width(sc->font, FONT_MONO, f->size, text, -1) > g->cell_w - 2)
-        text = "\u22480";
+    bool below = *text == '<' || *text == '>';
+    bool wide = font_width(sc->font, FONT_MONO, f->size, text, -1) > g->cell_w - 2;
+    if (tiny || (below && wide)) text = "\u22480";
     (void)scene_text(sc, g->x + ((float)j + 0.5f) * g->cell_w,
                      g->y + ((float)i + 0.5f) * g->cell_h +
                          sc->font->cap[FONT_MONO] * f->size / 2,
