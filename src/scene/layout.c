@@ -182,7 +182,7 @@ struct layout scene_layout(enum attn_stage stage, struct attn_dims d,
             (struct grid){spec->result[g], false, gx, result_y, p.c_w, p.r_h, e.r, e.c};
     }
     if (spec->adds) { /* h waits in the empty corner, above the left operand */
-        float room = p.k_h * (float)e.k - sp.label_above;
+        float room = fmaxf(p.k_h * (float)e.k - sp.label_above, margin);
         float row = fminf(p.r_h, room / (float)e.r);
         float top = top_y + sp.label_above + (room - row * (float)e.r) / 2;
         l.added = (struct grid){spec->added, false, left_x, top, p.k_w, row, e.r, e.k};
