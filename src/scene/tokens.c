@@ -9,6 +9,7 @@ static const float tick_size = 11, tick_apart_x = 44, tick_apart_y = 26;
 static const float chip_narrow = 48;
 static const float header_h = 28; /* of column tokens that stay at the canvas's edge */
 static const float index_share = 0.8f; /* of the text's size */
+static const float chip_text_least = 7.5f;
 
 static float index_width(const struct scene *sc, int token, float size)
 {
@@ -41,7 +42,7 @@ void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_sour
                          ink, index);
         return;
     }
-    float small = size * index_share;
+    float small = fmaxf(size * index_share, chip_text_least);
     float wi = font_width(sc->font, FONT_MONO, small, index, -1);
     float room = box.w - wi - 5 - 8;
     while (size > 9 && font_width(sc->font, FONT_MONO_BOLD, size, text, -1) > room)
@@ -170,7 +171,8 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
             float w = fminf(g.cell_w - 4, 62), h = fminf(chip_height, 21);
             struct scene_rect box = {g.x + ((float)j + 0.5f) * g.cell_w - w / 2,
                                      y - h + 3, w, h};
-            scene_chip(sc, box, b->src, j, fminf(12.5f, w * 0.24f), true);
+            float size = fminf(12.5f, fmaxf(w * 0.24f, chip_text_least));
+            scene_chip(sc, box, b->src, j, size, true);
         }
         return;
     }
