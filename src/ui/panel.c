@@ -224,15 +224,24 @@ void panel_prose(struct panel *p, const char *text)
     p->y = end - cap;
 }
 
+/* "−8e7": where nothing longer fits. */
+static const char *shortest(const struct panel *p, float v)
+{
+    if (!isfinite(v)) return scene_number(p->u->sc, v, 0);
+    int power = (int)floor(log10(fmax(fabs((double)v), 1)));
+    return scene_print(p->u->sc, "%s%.0fe%d", v < 0 ? "\u2212" : "",
+                       fabs((double)v) / pow(10, power), power);
+}
+
 static const char *fitted(const struct panel *p, struct ui_type t, float width, float v,
                           int decimals, bool with_sign)
 {
-    const char *text = "";
     for (int k = decimals; k >= 0; k--) {
-        text = with_sign ? scene_signed(p->u->sc, v, k) : scene_number(p->u->sc, v, k);
+        const char *text =
+            with_sign ? scene_signed(p->u->sc, v, k) : scene_number(p->u->sc, v, k);
         if (ui_width(p->u, t, text) <= width) return text;
     }
-    return text;
+    return shortest(p, v);
 }
 
 const char *panel_number(const struct panel *p, struct ui_type t, float width, float v,

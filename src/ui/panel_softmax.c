@@ -11,14 +11,20 @@ enum {
     BAR_H = 20,
     LIST_BAR_H = 17,
     LIST_ROW_H = 32,
-    LABEL_W = 62,
     LIST_LABEL_W = 92,
     GAP = 10,
     LEAST_BAR = 2 /* points: a weight that is not 0 can be seen */
 };
 
 /* Right ends of the table's columns, of a panel PICTURE_W wide. */
-enum { PICTURE_W = 304, AT_SHIFTED = 124, AT_EXP = 188, AT_BAR = 200, BAR_MOST = 52 };
+enum {
+    PICTURE_W = 304,
+    AT_TOKEN = 62,
+    AT_SHIFTED = 124,
+    AT_EXP = 188,
+    AT_BAR = 200, /* left end */
+    BAR_MOST = 52
+};
 
 /* The row's numbers: softmax taken apart by the kernels that made it. */
 struct apart {
@@ -72,10 +78,10 @@ static void table_line(const struct panel *p, const struct apart *a, int j, floa
     const struct ui *u = p->u;
     const struct scene_theme *t = u->theme;
     bool masked = a->s[j] == -INFINITY;
-    float right = p->x + p->w, w = at(p, AT_EXP) - at(p, AT_SHIFTED) - GAP * 0.5f;
+    float right = p->x + p->w, w = at(p, AT_SHIFTED) - at(p, AT_TOKEN) - GAP * 0.5f;
     struct scene_rgba ink = masked ? t->ink_faint : t->ink;
     if (j == p->at.col) panel_mark(p, cy, fminf(pitch, ROW_H));
-    panel_token(p, j, p->x + LABEL_W, cy, LABEL_W, !masked);
+    panel_token(p, j, at(p, AT_TOKEN), cy, at(p, AT_TOKEN) - p->x, !masked);
     float shifted = a->s[j] - a->row.max;
     (void)ui_text(u, at(p, AT_SHIFTED), cy, ALIGN_RIGHT, ui_figure, ink,
                   panel_number(p, ui_figure, w, shifted, 2));

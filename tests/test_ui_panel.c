@@ -1,0 +1,301 @@
+/* ui: the side panel's figures are the trace's. */
+#include "ui_case.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double value(const struct ui_case *u, enum attn_tensor t, int i, int j)
+{
+    struct attn_cmat m = attn_trace_view(&u->c.trace, t, u->c.trace.head);
+    return (double)m.data[(size_t)i * (size_t)m.ld + (size_t)j];
+}
+
+/* As float32 rounds it. */
+static double times(double a, double b)
+{
+    return (double)((float)a * (float)b);
+}
+
+static const double infinite = (double)INFINITY;
+
+static bool in_panel(const struct ui_case *u, const struct scene_item *it)
+{
+    return it->kind == SCENE_TEXT && it->u.text.x >= u->c.sc.frame.panel.x;
+}
+
+/* How many texts of the panel read as v at `decimals` or more. */
+static int shown(const struct ui_case *u, double v, int decimals)
+{
+    int n = 0;
+    for (int i = u->n_scene; i < u->c.sc.n; i++) {
+        const struct scene_item *it = &u->c.sc.items[i];
+        if (!in_panel(u, it) || !figure_is(it->u.text.text, v)) continue;
+        struct figure_read r = figure_read(it->u.text.text);
+        n += r.kind != FIGURE_NUMBER || v == 0 || r.decimals >= decimals;
+    }
+    return n;
+}
+
+static void want(const struct ui_case *u, double v, int decimals)
+{
+    if (!shown(u, v, decimals))
+        fail_msg("%s: the panel lacks %.6f", case_where(&u->c).text, v);
+}
+
+static void show_row(struct ui_case *u, enum attn_stage stage, int row)
+{
+    u->c.state.stage = stage;
+    u->c.state.time = 1;
+    case_place(&u->c)->row = row;
+    ui_show(u, 1440, 900);
+}
+
+static void show_cell(struct ui_case *u, enum attn_stage stage, struct step_ref ref)
+{
+    u->c.state.hover = ref;
+    show_row(u, stage, ref.row);
+    u->c.state.hover = step_no_ref();
+}
+
+enum { SEEDS = 4 };
+
+static void a_dot_product_shows_its_terms_and_the_traces_value(void **state)
+{
+    (void)state;
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+        struct ui_case u = {0};
+        case_open_toy(&u.c, seed);
+        for (int i = 0; i < 5; i++)
+            for (int c = 0; c < 4; c++) {
+                show_cell(&u, ATTN_PROJECTIONS, (struct step_ref){ATTN_V, i, c});
+                want(&u, value(&u, ATTN_V, i, c), 3);
+                for (int k = 0; k < 8; k++) {
+                    double x = value(&u, ATTN_X, i, k), w = value(&u, ATTN_W_V, k, c);
+                    want(&u, x, 2);
+                    want(&u, w, 2);
+                    want(&u, times(x, w), 3);
+                }
+                show_cell(&u, ATTN_SCORES, (struct step_ref){ATTN_S_RAW, i, c});
+                want(&u, value(&u, ATTN_S_RAW, i, c), 3);
+                for (int j = 0; j < 5; j++) want(&u, value(&u, ATTN_S_RAW, i, j), 2);
+            }
+        case_close(&u.c);
+    }
+}
+
+static void a_running_sum_grows_with_the_beat(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    struct step_clock clock = step_clock_of(ATTN_SCORES, case_place(&u.c)->dims);
+    enum { I = 2, J = 1, AT = I * 5 + J };
+    float from = step_beat_start(&clock, AT), to = step_beat_start(&clock, AT + 1);
+    u.c.state.stage = ATTN_SCORES;
+    for (int k = 1; k <= 4; k++) {
+        u.c.state.time = from + (to - from) * ((float)k - 0.5f) / 4;
+        ui_show(&u, 1440, 900);
+        double sum = 0;
+        for (int c = 0; c < k; c++)
+            sum += times(value(&u, ATTN_Q, I, c), value(&u, ATTN_K, J, c));
+        want(&u, (double)(float)sum, 3);
+        double last = times(value(&u, ATTN_Q, I, 3), value(&u, ATTN_K, J, 3));
+        if (k < 4) assert_int_equal(shown(&u, last, 3), 0);
+        assert_int_equal(shown(&u, value(&u, ATTN_S_RAW, I, 4), 2), 0); /* not yet */
+    }
+    case_close(&u.c);
+}
+
+static void scale_and_mask_show_both_sides(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (int i = 0; i < 5; i++) {
+        show_row(&u, ATTN_SCALE, i);
+        double lo = infinite, hi = -infinite;
+        for (int j = 0; j < 5; j++) {
+            double s = value(&u, ATTN_S_RAW, i, j);
+            want(&u, s, 2);
+            want(&u, value(&u, ATTN_S_SCALED, i, j), 2);
+            lo = fmin(lo, s);
+            hi = fmax(hi, s);
+        }
+        want(&u, (double)((float)hi - (float)lo), 3);
+        show_row(&u, ATTN_MASK, i);
+        for (int j = 0; j <= i; j++) want(&u, value(&u, ATTN_S_MASKED, i, j), 2);
+        if (i < 4) want(&u, -infinite, 0);
+        char seen[32];
+        (void)snprintf(seen, sizeof seen, "%d of 5", i + 1);
+        assert_non_null(ui_find_text(&u, seen));
+    }
+    case_close(&u.c);
+}
+
+static void softmax_shows_exp_weight_sum_and_entropy(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (int i = 0; i < 5; i++) {
+        show_row(&u, ATTN_SOFTMAX, i);
+        double sum = 0, bits = 0, max = -infinite;
+        for (int j = 0; j <= i; j++) max = fmax(max, value(&u, ATTN_S_MASKED, i, j));
+        for (int j = 0; j <= i; j++) {
+            double shift = value(&u, ATTN_S_MASKED, i, j) - max;
+            double p = value(&u, ATTN_P, i, j);
+            want(&u, (double)(float)shift, 2);
+            want(&u, (double)expf((float)shift), 3);
+            want(&u, p, 3);
+            sum += exp(shift);
+            if (p > 0) bits -= p * log2(p);
+        }
+        want(&u, (double)(float)sum, 3);
+        char text[64];
+        (void)snprintf(text, sizeof text, "%.2f of %.2f bits", bits, log2(i + 1));
+        if (!ui_find_text(&u, text)) fail_msg("row %d: no \"%s\"", i, text);
+    }
+    case_close(&u.c);
+}
+
+static void the_largest_weights_of_a_long_row_are_shown(void **state)
+{
+    (void)state;
+    enum { N = 64, TOP = 8 };
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_GPT2);
+    for (int i = N - 1; i > N / 2; i -= 7) {
+        show_row(&u, ATTN_SOFTMAX, i);
+        double p[N];
+        double rest = 0;
+        for (int j = 0; j < N; j++) rest += p[j] = value(&u, ATTN_P, i, j);
+        for (int k = 0; k < TOP; k++) {
+            int top = 0;
+            for (int j = 1; j < N; j++)
+                if (p[j] > p[top]) top = j;
+            want(&u, p[top], 4);
+            rest -= p[top];
+            p[top] = -1;
+        }
+        want(&u, (double)(float)rest, 4);
+        assert_non_null(ui_find_text(&u, "56 others"));
+        want(&u, value(&u, ATTN_P, i, i), 4);
+        want(&u, value(&u, ATTN_P, i, 0), 4);
+        want(&u, value(&u, ATTN_P, i, i - 1), 4);
+    }
+    case_close(&u.c);
+}
+
+static void the_blend_adds_up_to_the_output_row(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (int i = 0; i < 5; i++) {
+        show_row(&u, ATTN_WEIGHTED_SUM, i);
+        assert_non_null(ui_find_text(&u, "VALUE BLEND"));
+        for (int c = 0; c < 4; c++) {
+            want(&u, value(&u, ATTN_Z, i, c), 3);
+            for (int j = 0; j <= i; j++)
+                want(&u, times(value(&u, ATTN_P, i, j), value(&u, ATTN_V, j, c)), 3);
+        }
+    }
+    case_close(&u.c);
+}
+
+/* Column c of the panel's parts, from top to bottom: heads, residual, sum. */
+static int parts_of(const struct ui_case *u, int c, double *part, int room)
+{
+    int n = 0, cells = 0;
+    for (int i = u->n_scene; i < u->c.sc.n; i++) {
+        const struct scene_item *it = &u->c.sc.items[i];
+        if (!in_panel(u, it)) continue;
+        struct figure_read r = figure_read(it->u.text.text);
+        bool sign =
+            it->u.text.text[0] == '+' || (unsigned char)it->u.text.text[0] == 0xE2;
+        if (r.kind == FIGURE_NONE || !sign) continue;
+        if (cells++ % 8 == c && n < room) part[n++] = r.value;
+    }
+    return n;
+}
+
+static void the_outputs_parts_add_up_to_y(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct ui_case u = {0};
+        case_open(&u.c, STEP_TOY);
+        u.c.state.opts.residual = !k;
+        case_run(&u.c);
+        for (int i = 0; i < 5; i++) {
+            show_row(&u, ATTN_OUTPUT, i);
+            for (int c = 0; c < 8; c++) {
+                double part[8], sum = 0;
+                want(&u, value(&u, ATTN_Y, i, c), 3);
+                if (!k) want(&u, value(&u, ATTN_H, i, c), 3);
+                int n = parts_of(&u, c, part, 8);
+                assert_int_equal(n, k ? 3 : 4); /* two heads, the residual, their sum */
+                for (int j = 0; j < n - 1; j++) sum += part[j];
+                assert_true(fabs(sum - part[n - 1]) < 0.0005 * n + 1e-6);
+            }
+        }
+        case_close(&u.c);
+    }
+}
+
+static void without_numbers_the_panel_waits(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    u.c.src.fits = false;
+    u.c.src.progress = 0.4f;
+    ui_show(&u, 1440, 900);
+    assert_non_null(ui_find_text(&u, "COMPUTING\u2026"));
+    assert_non_null(ui_find_text(&u, "40%"));
+    assert_null(ui_find_text(&u, "THIS CELL"));
+    u.c.src = (struct scene_source){.label = "nothing", .progress = -1};
+    ui_show(&u, 1440, 900);
+    assert_non_null(ui_find_text(&u, "COMPUTING\u2026"));
+    case_close(&u.c);
+}
+
+static void masked_cells_say_why(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    show_cell(&u, ATTN_MASK, (struct step_ref){ATTN_S_MASKED, 2, 3});
+    assert_non_null(ui_find_text(&u, "THIS CELL"));
+    char prose[512] = "";
+    for (int i = u.n_scene; i < u.c.sc.n; i++) {
+        const struct scene_item *it = &u.c.sc.items[i];
+        if (!in_panel(&u, it) || strlen(prose) > 300) continue;
+        (void)strncat(prose, it->u.text.text, 100);
+        (void)strcat(prose, " ");
+    }
+    assert_non_null(
+        strstr(prose, "\u00B7down is later than \u00B7sat: a model that saw it"));
+    case_close(&u.c);
+}
+
+int ui_panel_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dot_product_shows_its_terms_and_the_traces_value),
+        cmocka_unit_test(a_running_sum_grows_with_the_beat),
+        cmocka_unit_test(scale_and_mask_show_both_sides),
+        cmocka_unit_test(softmax_shows_exp_weight_sum_and_entropy),
+        cmocka_unit_test(the_largest_weights_of_a_long_row_are_shown),
+        cmocka_unit_test(the_blend_adds_up_to_the_output_row),
+        cmocka_unit_test(the_outputs_parts_add_up_to_y),
+        cmocka_unit_test(without_numbers_the_panel_waits),
+        cmocka_unit_test(masked_cells_say_why),
+    };
+    return cmocka_run_group_tests_name("ui panel", tests, NULL, NULL);
+}
