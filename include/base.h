@@ -50,6 +50,10 @@ void arena_free(struct arena *a);
  * is then taken. count = 0 gives a valid empty block. */
 void *arena_push(struct arena *a, size_t count, size_t size);
 
+/* The same, holding whatever was there: for large blocks that are written before they are
+ * read, whose pages are then touched once or not at all. */
+void *arena_take(struct arena *a, size_t count, size_t size);
+
 /* A copy of the n bytes at text with a zero behind. NULL where the arena is full. */
 char *arena_text(struct arena *a, const char *text, size_t n);
 

@@ -26,7 +26,7 @@ void arena_free(struct arena *a)
     *a = (struct arena){0};
 }
 
-void *arena_push(struct arena *a, size_t count, size_t size)
+void *arena_take(struct arena *a, size_t count, size_t size)
 {
     size_t room = a->size - a->used;
     if (size != 0 && count > room / size) return NULL;
@@ -35,8 +35,13 @@ void *arena_push(struct arena *a, size_t count, size_t size)
     if (rounded > room || !a->data) return NULL;
     void *at = a->data + a->used;
     a->used += rounded;
-    memset(at, 0, n);
     return at;
+}
+
+void *arena_push(struct arena *a, size_t count, size_t size)
+{
+    void *at = arena_take(a, count, size);
+    return at ? memset(at, 0, count * size) : NULL;
 }
 
 char *arena_text(struct arena *a, const char *text, size_t n)

@@ -104,9 +104,9 @@ static bool pack_attention(struct model_net *m, struct block *b, const struct ve
     size_t square = (size_t)d * (size_t)d,
            bytes = attn_packed_bytes(m->k, net_dims(m, 1));
     arena_reset(&m->staging);
-    float *w_qkv = arena_push(&m->staging, 3 * square, sizeof(float));
-    float *w_o = arena_push(&m->staging, square, sizeof(float));
-    void *mem = arena_push(&b->mem, bytes, 1);
+    float *w_qkv = arena_take(&m->staging, 3 * square, sizeof(float));
+    float *w_o = arena_take(&m->staging, square, sizeof(float));
+    void *mem = arena_take(&b->mem, bytes, 1);
     if (!w_qkv || !w_o || !mem) return err_set(e, ERR_SYSTEM, "no memory for a block");
     if (!tensor_read(&m->weights, part[C_ATTN_WEIGHT], w_qkv, &m->odd, e) ||
         !tensor_read(&m->weights, part[C_PROJ_WEIGHT], w_o, &m->odd, e))
@@ -128,8 +128,8 @@ static bool pack_linear(struct model_net *m, struct block *b, struct attn_linear
     int rows = (int)weight->shape[0], cols = (int)weight->shape[1];
     size_t bytes = attn_linear_bytes(m->k, rows, cols);
     arena_reset(&m->staging);
-    float *w = arena_push(&m->staging, (size_t)rows * (size_t)cols, sizeof(float));
-    void *mem = arena_push(&b->mem, bytes, 1);
+    float *w = arena_take(&m->staging, (size_t)rows * (size_t)cols, sizeof(float));
+    void *mem = arena_take(&b->mem, bytes, 1);
     if (!w || !mem) return err_set(e, ERR_SYSTEM, "no memory for a block");
     if (!tensor_read(&m->weights, weight, w, &m->odd, e)) return false;
     enum attn_status s = attn_linear_pack(

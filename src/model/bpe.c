@@ -172,10 +172,10 @@ static bool piece_init(struct encoding *x, size_t n, struct err *e)
         return false;
     x->piece = (struct piece){
         .b = x->b,
-        .id = arena_push(&x->mem, room, sizeof(int32_t)),
-        .prev = arena_push(&x->mem, room, sizeof(int32_t)),
-        .next = arena_push(&x->mem, room, sizeof(int32_t)),
-        .heap = arena_push(&x->mem, 2 * room, sizeof(struct pair)),
+        .id = arena_take(&x->mem, room, sizeof(int32_t)),
+        .prev = arena_take(&x->mem, room, sizeof(int32_t)),
+        .next = arena_take(&x->mem, room, sizeof(int32_t)),
+        .heap = arena_take(&x->mem, 2 * room, sizeof(struct pair)),
     };
     x->piece_room = room;
     return true;

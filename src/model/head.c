@@ -33,7 +33,7 @@ static bool read_chunk(struct model_net *m, struct head *h, int i, float *stagin
 {
     int n = chunk_tokens(m, i), d = m->info.d_model;
     size_t bytes = attn_linear_bytes(m->k, d, n);
-    void *mem = arena_push(&h->mem, bytes, 1);
+    void *mem = arena_take(&h->mem, bytes, 1);
     if (!mem) return err_set(e, ERR_SYSTEM, "no memory for the head");
     if (!tensor_read_columns(&m->weights, m->layout.head, staging,
                              (uint64_t)i * HEAD_CHUNK, (uint64_t)n, &m->odd, e))
@@ -69,7 +69,7 @@ static bool head_read(struct model_net *m, const struct attn_ctx *c, struct err 
     struct arena mem = {0};
     bool ok = arena_init(&mem, staging, e) &&
               arena_init(&m->head.mem, head_bytes(m, n_chunk), e);
-    if (ok) ok = fill(m, &m->head, n_chunk, arena_push(&mem, staging, 1), c, e);
+    if (ok) ok = fill(m, &m->head, n_chunk, arena_take(&mem, staging, 1), c, e);
     arena_free(&mem);
     if (!ok) head_free(&m->head);
     return ok;

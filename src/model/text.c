@@ -55,16 +55,16 @@ static bool text_init(struct model_net *m, int room, struct err *e)
     t->ids = arena_push(&t->mem, (size_t)room, sizeof *t->ids);
     t->valid = arena_push(&t->mem, n_layer + 1, sizeof *t->valid);
     t->keys = arena_push(&t->mem, n_layer, sizeof *t->keys);
-    t->h = arena_push(&t->mem, s.h, sizeof(float));
-    t->qkv = arena_push(&t->mem, s.qkv, sizeof(float));
-    t->x = arena_push(&t->mem, s.row, sizeof(float));
-    t->y = arena_push(&t->mem, s.row, sizeof(float));
-    t->z = arena_push(&t->mem, s.row, sizeof(float));
-    t->mlp = arena_push(&t->mem, s.mlp, sizeof(float));
+    t->h = arena_take(&t->mem, s.h, sizeof(float));
+    t->qkv = arena_take(&t->mem, s.qkv, sizeof(float));
+    t->x = arena_take(&t->mem, s.row, sizeof(float));
+    t->y = arena_take(&t->mem, s.row, sizeof(float));
+    t->z = arena_take(&t->mem, s.row, sizeof(float));
+    t->mlp = arena_take(&t->mem, s.mlp, sizeof(float));
     bool all =
         t->ids && t->valid && t->keys && t->h && t->qkv && t->x && t->y && t->z && t->mlp;
     for (size_t l = 0; all && l < n_layer; l++)
-        all = (t->keys[l] = arena_push(&t->mem, s.keys, 1)) != NULL;
+        all = (t->keys[l] = arena_take(&t->mem, s.keys, 1)) != NULL;
     assert(all); /* text_sizes counts what is pushed */
     return all;
 }

@@ -70,10 +70,10 @@ bool model_net_view(struct model_net *m, struct model *view, int l, struct arena
     if (!b) return false;
     int n = m->text.n, d = m->info.d_model;
     size_t square = (size_t)d * d, all = (size_t)n * d, width = (size_t)d;
-    float *w_qkv = arena_push(mem, 3 * square, sizeof(float));
-    float *w_o = arena_push(mem, square, sizeof(float));
-    float *h = arena_push(mem, all, sizeof(float));
-    float *x = arena_push(mem, all, sizeof(float));
+    float *w_qkv = arena_take(mem, 3 * square, sizeof(float));
+    float *w_o = arena_take(mem, square, sizeof(float));
+    float *h = arena_take(mem, all, sizeof(float));
+    float *x = arena_take(mem, all, sizeof(float));
     const char *const *tokens = view_tokens(m, mem);
     const char *label = view_label(m, mem);
     if (!w_qkv || !w_o || !h || !x || !tokens || !label)
