@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,14 @@ static bool do_key(struct app *a, const struct line *l, struct err *e)
     return event(a, ev, e);
 }
 
+/* Whether `has` is the text, whatever the case, or the text and its key: "Play (space)". */
+static bool bears(const char *has, const char *text)
+{
+    for (; *text; has++, text++)
+        if (tolower((unsigned char)*has) != tolower((unsigned char)*text)) return false;
+    return *has == '\0' || strncmp(has, " (", 2) == 0;
+}
+
 /* Where the control with this text, or else this hover text, is. */
 static bool find_text(const struct scene *sc, const char *text, double *x, double *y)
 {
@@ -110,7 +119,7 @@ static bool find_text(const struct scene *sc, const char *text, double *x, doubl
             const char *has = pass == 1                ? it->hit.tip
                               : it->kind == SCENE_TEXT ? it->u.text.text
                                                        : NULL;
-            if (!has || strcmp(has, text) != 0) continue;
+            if (!has || !bears(has, text)) continue;
             struct scene_rect box = scene_item_box(sc, it);
             float cx = box.x + box.w / 2.0f;
             float cy = box.y + box.h / 2.0f;

@@ -3,7 +3,8 @@
  *   key NAME              a key as people write it: Right, t, Ctrl+=, F1, Space
  *   hover X Y             the pointer at a point of the layout
  *   click X Y             press and release;  double X Y: twice
- *   click "TEXT"          the control that bears this text or this hover text
+ *   click "TEXT"          the control that bears this text, or this hover text with or
+ *                         without its key in brackets
  *   drag X0 Y0 X1 Y1      press, move, release
  *   wheel X Y NOTCHES     up > 0
  *   leave                 the pointer leaves the window
