@@ -229,9 +229,167 @@ static bool from_case(const struct bench_opts *o)
     return each(o, (const int[]){1024}, 1, from_one);
 }
 
+/* ---- decode -------------------------------------------------------------------------------- */
+
+/* The floats a decoded token cannot do without, cut up among the threads. */
+struct reading {
+    const struct attn_ctx *c;
+    const float *data;
+    int n_part; /* of PART floats */
+};
+
+enum { PART = 1 << 16 };
+
+static void reading_task(const void *arg, int t)
+{
+    const struct reading *r = arg;
+    float max;
+    r->c->k->row_max(&max, r->data + (size_t)t * PART, PART);
+}
+
+static void reading_run(void *arg)
+{
+    const struct reading *r = arg;
+    attn_parallel(r->c, r->n_part, true, reading_task, r);
+}
+
+static bool decode_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
+{
+    struct block b;
+    static struct bench_run runs[2];
+    block_begin(&b, c, n);
+    block_run(&b);
+    size_t floats = 4 * (size_t)D_MODEL * D_MODEL + 2 * (size_t)n * D_MODEL;
+    struct reading r = {c, bench_alloc((floats + PART) * sizeof(float)),
+                        (int)(floats / PART)};
+    runs[0] =
+        (struct bench_run){.name = "read W, K and V once", .run = reading_run, .arg = &r};
+    runs[1] = (struct bench_run){.name = "decode one token", .run = last_run, .arg = &b};
+    bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
+    bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
+    return true;
+}
+
+static bool decode_case(const struct bench_opts *o)
+{
+    return each(o, (const int[]){1024}, 1, decode_one);
+}
+
+/* ---- the MLP's products ---------------------------------------------------------------------- */
+
+struct mlp {
+    const struct attn_ctx *c;
+    struct attn_linear up, down;
+    struct attn_cmat x;
+    struct attn_mat wide, y;
+};
+
+static void up_run(void *arg)
+{
+    struct mlp *m = arg;
+    attn_linear_apply(m->c, m->wide, m->x, &m->up, ATTN_GELU, (struct attn_cmat){0});
+}
+
+static void down_run(void *arg)
+{
+    struct mlp *m = arg;
+    attn_linear_apply(m->c, m->y, attn_const(m->wide), &m->down, ATTN_IDENTITY, m->x);
+}
+
+static void pack(const struct attn_ctx *c, struct attn_linear *l, int rows, int cols)
+{
+    size_t bytes = attn_linear_bytes(c->k, rows, cols);
+    attn_linear_pack(c->k, l, bench_random(rows, cols, 0.1),
+                     bench_random(1, cols, 0.1).data, bench_alloc(bytes), bytes);
+}
+
+static bool gemm_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
+{
+    struct mlp m = {.c = c, .x = bench_random(n, D_MODEL, 1.0)};
+    struct peak p;
+    static struct bench_run runs[3];
+    pack(c, &m.up, D_MODEL, 4 * D_MODEL);
+    pack(c, &m.down, 4 * D_MODEL, D_MODEL);
+    m.wide = writable(n, 4 * D_MODEL);
+    m.y = writable(n, D_MODEL);
+    double flops = 8.0 * n * D_MODEL * D_MODEL;
+    runs[0] = peak_of(&p, c);
+    runs[1] = (struct bench_run){
+        .name = "768 -> 3072, bias, GELU", .run = up_run, .arg = &m, .flops = flops};
+    runs[2] = (struct bench_run){
+        .name = "3072 -> 768, bias, + h", .run = down_run, .arg = &m, .flops = flops};
+    bench_interleave(runs, 3, rounds_for(o, n), 1e-3);
+    bench_print(runs, 3, n, attn_pool_size(c->pool), -1);
+    return true;
+}
+
+static bool gemm_case(const struct bench_opts *o)
+{
+    return each(o, (const int[]){64, 1024}, 2, gemm_one);
+}
+
+/* ---- softmax and exp, beside the reference kernels' --------------------------------------------- */
+
+struct rows {
+    struct attn_ctx c;
+    struct attn_cmat s;
+    struct attn_mat p;
+};
+
+static void softmax_run(void *arg)
+{
+    struct rows *r = arg;
+    attn_softmax(&r->c, r->p, r->s, NULL);
+}
+
+static void exp_run(void *arg)
+{
+    struct rows *r = arg;
+    attn_exp(&r->c, r->p.data, r->s.data, r->s.rows * r->s.cols);
+}
+
+static bool rows_one(const struct bench_opts *o, const struct attn_ctx *c, int n,
+                     const char *name, void (*run)(void *arg))
+{
+    static struct bench_run runs[2];
+    struct rows fast = {*c, bench_random(n, n, 4.0), writable(n, n)}, ref = fast;
+    ref.c.k = &attn_kernels_ref;
+    runs[0] = (struct bench_run){.name = name, .run = run, .arg = &fast};
+    runs[1] = (struct bench_run){.name = "by the reference", .run = run, .arg = &ref};
+    bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
+    bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
+    return true;
+}
+
+static bool softmax_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
+{
+    return rows_one(o, c, n, "softmax of N x N", softmax_run);
+}
+
+static bool softmax_case(const struct bench_opts *o)
+{
+    return each(o, (const int[]){1024}, 1, softmax_one);
+}
+
+static bool exp_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
+{
+    return rows_one(o, c, n, "exp of N x N, one thread", exp_run);
+}
+
+static bool exp_case(const struct bench_opts *o)
+{
+    struct bench_opts one = *o;
+    one.threads = 1;
+    return each(&one, (const int[]){1024}, 1, exp_one);
+}
+
 const struct bench_case bench_attn_cases[] = {
     {"block", "the whole block, fused; --peers adds OpenBLAS and oneDNN", block_case},
     {"run", "attn_run (one head with every intermediate) beside attn_block", run_case},
     {"block-from", "redoing the last row beside the whole block", from_case},
+    {"decode", "one more token beside reading all it needs once", decode_case},
+    {"gemm", "the MLP's two products, with GELU and with the residual", gemm_case},
+    {"softmax", "the softmax stage beside the reference kernels", softmax_case},
+    {"exp", "the kernels' exp beside libm's", exp_case},
     {0},
 };

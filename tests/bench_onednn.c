@@ -144,7 +144,7 @@ static void soften_task(const void *arg, int t)
     float *row = o->s + (size_t)t * n, max;
     float scale = 1.0f / sqrtf((float)attn_d_head(o->p.d));
     k->row_max(&max, row, i + 1);
-    k->row_div(row, row, i + 1, k->row_exp(row, row, i + 1, scale, max * scale));
+    k->row_div(row, row, i + 1, k->row_exp(row, row, i + 1, scale, max));
     for (int j = i + 1; j < n; j++) row[j] = 0.0f;
 }
 
