@@ -85,8 +85,25 @@ bool file_is_folder(const char *path);
 /* Whether there is anything of that name. */
 bool file_exists(const char *path);
 
-/* Writes n bytes to path: whole, or not at all. A former file stays until the new one
- * is complete. */
+/* A file that appears whole or not at all: written beside its place, then renamed, so that
+ * a former file stays until the new one is complete. A pipe or a device is written to as
+ * it is. Whoever begins it, ends it or drops it. */
+enum { FILE_PATH = 4096 };
+struct file_out {
+    uint64_t size; /* bytes put */
+    size_t n;      /* of them in pending */
+    int fd;
+    bool is_open;
+    char path[FILE_PATH], part[FILE_PATH];
+    unsigned char pending[1 << 15];
+};
+bool file_begin(struct file_out *f, const char *path, struct err *e);
+/* false: no room, a closed pipe, ...; the file is dropped. */
+bool file_put(struct file_out *f, const void *data, size_t n, struct err *e);
+bool file_end(struct file_out *f, struct err *e);
+void file_drop(struct file_out *f); /* nothing is left; one that is not open is fine */
+
+/* The same for n bytes at once. */
 bool file_write(const char *path, const void *data, size_t n, struct err *e);
 
 /* Whether path names a folder in which a file can be created (the folder part of

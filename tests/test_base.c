@@ -1,6 +1,7 @@
 /* base: arenas refuse what does not fit, files are read bounded and written whole. */
 #include "base.h"
 
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     (void)unlink(in_folder("a"));
+    (void)unlink(in_folder("p"));
     (void)unlink(in_folder("pipe"));
     return rmdir(folder); /* fails where a test left something half-written */
 }
@@ -114,6 +116,81 @@ static void a_failed_write_leaves_nothing(void **state)
     assert_true(file_can_write(in_folder("b"), &e));
 }
 
+static int names_in_folder(void)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (const struct dirent *at; (at = readdir(d)) != NULL;) n += at->d_name[0] != '.';
+    (void)closedir(d);
+    return n;
+}
+
+static void a_file_in_parts_appears_when_it_is_ended(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct file_out f;
+    struct arena a;
+    char *data = NULL;
+    size_t n = 0;
+    static char block[100000];
+    memset(block, 'b', sizeof block);
+    assert_true(file_write(in_folder("p"), "former", 6, &e));
+    int before = names_in_folder();
+    assert_true(file_begin(&f, in_folder("p"), &e));
+    for (int i = 0; i < 3; i++) {
+        assert_true(file_put(&f, "small", 5, &e));
+        assert_true(file_put(&f, block, sizeof block, &e));
+    }
+    file_drop(&f);
+    file_drop(&f);
+    assert_false(file_put(&f, "x", 1, &e));
+    assert_false(file_end(&f, &e));
+    assert_int_equal(names_in_folder(), before);
+    assert_true(file_begin(&f, in_folder("p"), &e));
+    assert_true(file_put(&f, "small", 5, &e));
+    assert_true(file_put(&f, block, sizeof block, &e));
+    assert_int_equal(f.size, 5 + sizeof block);
+    assert_true(arena_init(&a, 1 << 18, &e));
+    assert_true(file_read(in_folder("p"), 1 << 17, &a, &data, &n, &e));
+    assert_string_equal(data, "former");
+    assert_true(file_end(&f, &e));
+    assert_true(file_read(in_folder("p"), 1 << 17, &a, &data, &n, &e));
+    assert_int_equal(n, 5 + sizeof block);
+    assert_memory_equal(data + 5, block, sizeof block);
+    assert_int_equal(names_in_folder(), before);
+    arena_free(&a);
+}
+
+static void links_and_devices_stay_what_they_are(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct stat st;
+    assert_true(file_write(in_folder("a"), "0123456789", 10, &e));
+    (void)unlink(in_folder("link"));
+    assert_int_equal(symlink("a", in_folder("link")), 0);
+    assert_true(file_write(in_folder("link"), "new", 3, &e));
+    assert_int_equal(lstat(in_folder("link"), &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(lstat(in_folder("a"), &st), 0);
+    assert_int_equal(st.st_size, 3);
+    assert_int_equal(unlink(in_folder("link")), 0);
+
+    assert_false(file_write("/dev/full", "x", 1, &e));
+    assert_non_null(strstr(e.text, "/dev/full: cannot be written: No space"));
+    assert_true(file_write("/dev/null", "x", 1, &e));
+    assert_int_equal(lstat("/dev/full", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+    /* A pipe that nobody reads is refused at once. */
+    (void)unlink(in_folder("pipe"));
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    assert_false(file_write(in_folder("pipe"), "x", 1, &e));
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_int_equal(unlink(in_folder("pipe")), 0);
+}
+
 static void a_long_error_is_cut_between_characters(void **state)
 {
     (void)state;
@@ -180,6 +257,8 @@ int main(void)
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(folders_pipes_and_missing_files_are_refused),
         cmocka_unit_test(a_failed_write_leaves_nothing),
+        cmocka_unit_test(a_file_in_parts_appears_when_it_is_ended),
+        cmocka_unit_test(links_and_devices_stay_what_they_are),
         cmocka_unit_test(a_long_error_is_cut_between_characters),
         cmocka_unit_test(a_file_is_read_at_any_place_until_it_shrinks),
         cmocka_unit_test(what_is_no_regular_file_is_not_opened),

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LINKS_MAX = 40 }; /* as many as Linux follows */
+
 static bool read_all(int fd, char *data, size_t want, size_t *got)
 {
     *got = 0;
@@ -116,7 +118,9 @@ bool file_exists(const char *path)
     return stat(path, &st) == 0;
 }
 
-static bool write_all(int fd, const char *data, size_t n)
+/* ---- writing -------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const unsigned char *data, size_t n)
 {
     while (n > 0) {
         ssize_t put = write(fd, data, n);
@@ -128,34 +132,131 @@ static bool write_all(int fd, const char *data, size_t n)
     return true;
 }
 
-bool file_write(const char *path, const void *data, size_t n, struct err *e)
+/* Replaces path, a symbolic link, by what it points at, so that the link itself stays. */
+static bool follow_links(char path[FILE_PATH])
 {
-    char part[4096];
-    int len = snprintf(part, sizeof part, "%s.XXXXXX", path);
-    if (len < 0 || (size_t)len >= sizeof part)
-        return err_set(e, ERR_INPUT, "the path is longer than %zu bytes", sizeof part);
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return err_set(e, ERR_INPUT, "%s: is a folder; a file name is needed", path);
-    int fd = mkstemp(part);
-    if (fd < 0)
-        return err_set(e, ERR_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    for (int i = 0; i < LINKS_MAX; i++) {
+        char to[FILE_PATH];
+        ssize_t n = readlink(path, to, sizeof to);
+        if (n < 0) return true; /* no link, or nothing there yet */
+        char *slash = strrchr(path, '/');
+        size_t folder = to[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
+        if ((size_t)n >= FILE_PATH - folder) return false;
+        memcpy(path + folder, to, (size_t)n);
+        path[folder + (size_t)n] = '\0';
+    }
+    return false;
+}
+
+static bool refused(const struct file_out *f, int why, struct err *e)
+{
+    return err_set(e, ERR_INPUT, "%s: cannot be written: %s", f->path, strerror(why));
+}
+
+/* A pipe or a device cannot appear at once; it is written to as it is. O_NONBLOCK: a pipe
+ * that nobody reads is refused, not waited for. */
+static bool open_direct(struct file_out *f, struct err *e)
+{
+    f->fd = open(f->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (f->fd < 0) return refused(f, errno, e);
+    int flags = fcntl(f->fd, F_GETFL);
+    if (flags >= 0) (void)fcntl(f->fd, F_SETFL, flags & ~O_NONBLOCK);
+    f->is_open = true;
+    return true;
+}
+
+static bool open_beside(struct file_out *f, struct err *e)
+{
+    char target[FILE_PATH];
+    (void)snprintf(target, sizeof target, "%s", f->path);
+    if (!follow_links(target)) return refused(f, ELOOP, e);
+    int n = snprintf(f->part, sizeof f->part, "%s.XXXXXX", target);
+    if (n < 0 || (size_t)n >= sizeof f->part) return refused(f, ENAMETOOLONG, e);
+    f->fd = mkstemp(f->part);
+    if (f->fd < 0) return refused(f, errno, e);
+    f->is_open = true;
     /* mkstemp makes the file private; a new file gets what the person's umask allows. */
     mode_t mask = umask(0);
     (void)umask(mask);
-    bool ok = fchmod(fd, 0666 & ~mask) == 0 && write_all(fd, data, n) && fsync(fd) == 0;
+    if (fchmod(f->fd, 0666 & ~mask) == 0) return true;
     int why = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        why = errno;
+    file_drop(f);
+    return refused(f, why, e);
+}
+
+bool file_begin(struct file_out *f, const char *path, struct err *e)
+{
+    f->is_open = false;
+    f->part[0] = '\0';
+    f->n = 0;
+    f->size = 0;
+    if (strlen(path) >= sizeof f->path)
+        return err_set(e, ERR_INPUT, "the path is longer than %zu bytes", sizeof f->path);
+    (void)snprintf(f->path, sizeof f->path, "%s", path);
+    struct stat st;
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) return open_beside(f, e);
+    if (S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INPUT, "%s: is a folder; a file name is needed", path);
+    return open_direct(f, e);
+}
+
+void file_drop(struct file_out *f)
+{
+    if (!f->is_open) return;
+    (void)close(f->fd);
+    if (f->part[0]) (void)unlink(f->part);
+    f->is_open = false;
+}
+
+static bool give_up(struct file_out *f, int why, struct err *e)
+{
+    file_drop(f);
+    return refused(f, why, e);
+}
+
+static bool put_now(struct file_out *f, const void *data, size_t n, struct err *e)
+{
+    return write_all(f->fd, data, n) ? true : give_up(f, errno, e);
+}
+
+bool file_put(struct file_out *f, const void *data, size_t n, struct err *e)
+{
+    if (!f->is_open) return refused(f, EBADF, e);
+    f->size += n;
+    if (n > sizeof f->pending - f->n) {
+        if (!put_now(f, f->pending, f->n, e)) return false;
+        f->n = 0;
+        if (n >= sizeof f->pending) return put_now(f, data, n, e);
     }
-    if (ok && rename(part, path) != 0) {
-        ok = false;
-        why = errno;
+    memcpy(f->pending + f->n, data, n);
+    f->n += n;
+    return true;
+}
+
+bool file_end(struct file_out *f, struct err *e)
+{
+    if (!f->is_open) return refused(f, EBADF, e);
+    if (!put_now(f, f->pending, f->n, e)) return false;
+    bool beside = f->part[0] != '\0';
+    if (beside && fsync(f->fd) != 0) return give_up(f, errno, e);
+    f->is_open = false;
+    int why = close(f->fd) == 0 ? 0 : errno;
+    if (!why && beside) {
+        char target[FILE_PATH];
+        size_t n = strlen(f->part) - strlen(".XXXXXX");
+        memcpy(target, f->part, n);
+        target[n] = '\0';
+        why = rename(f->part, target) == 0 ? 0 : errno;
     }
-    if (ok) return true;
-    (void)unlink(part);
-    return err_set(e, ERR_INPUT, "%s: cannot be written: %s", path, strerror(why));
+    if (!why) return true;
+    if (beside) (void)unlink(f->part);
+    return refused(f, why, e);
+}
+
+bool file_write(const char *path, const void *data, size_t n, struct err *e)
+{
+    struct file_out f;
+    return file_begin(&f, path, e) && file_put(&f, data, n, e) && file_end(&f, e);
 }
 
 bool file_can_write(const char *path, struct err *e)
