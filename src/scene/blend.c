@@ -71,7 +71,7 @@ static void value_weights(const struct stage *st, int row, float arrived)
     struct attn_cmat p = scene_tensor_view(st->b.src, ATTN_P);
     struct scene *sc = st->b.sc;
     if (v.cell_h < 3) return;
-    float x = v.x + grid_w(&v) + strip_gap;
+    float x = v.x + grid_w(&v) + strip_gap, right = st->b.canvas.x + st->b.canvas.w;
     for (int j = 0; j < v.rows; j++) {
         float y = v.y + ((float)j + 0.5f) * v.cell_h;
         if (y < st->b.canvas.y || y > st->b.canvas.y + st->b.canvas.h) continue;
@@ -81,8 +81,10 @@ static void value_weights(const struct stage *st, int row, float arrived)
         if (!visible || arrived < 1 || v.cell_h < 14 || st->b.bare) continue;
         float w = p.data[(size_t)row * (size_t)p.ld + (size_t)j];
         struct scene_rgba ink = scene_mix(st->b.theme->ink, hue, 0.8f);
-        (void)scene_text(sc, x + strip_w + 8, y + 4.5f, ALIGN_LEFT, FONT_MONO, 12.5f, ink,
-                         scene_print(sc, "\u00D7 %s", scene_number(sc, w, 2)));
+        const char *text = scene_print(sc, "\u00D7 %s", scene_number(sc, w, 2));
+        float from = x + strip_w + 8, size = 12.5f;
+        if (from + font_width(sc->font, FONT_MONO, size, text, -1) > right) continue;
+        (void)scene_text(sc, from, y + 4.5f, ALIGN_LEFT, FONT_MONO, size, ink, text);
     }
 }
 
@@ -95,7 +97,7 @@ static void blend_flight(const struct stage *st)
     struct attn_cmat p = scene_tensor_view(b->src, ATTN_P);
     struct grid a = grid_on_screen(b, st->l.left), v = grid_on_screen(b, st->l.right[0]);
     struct grid o = grid_on_screen(b, st->l.result[0]);
-    if (!large_cells(st, &st->l.left)) return;
+    if (b->bare || !large_cells(st, &st->l.left)) return;
     float fly = step_ease(fminf(st->beat.part * 2, 1));
     float fall = step_ease(fminf(fmaxf(st->beat.part * 2 - 1, 0), 1));
     int last = b->causal ? row : p.cols - 1;
