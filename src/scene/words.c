@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A long token would push the caption over the cost line: it is cut to so many em. */
+static const float token_em = 6;
+
 static const struct attn_dims gpt2_full = {1024, 768, 12};
 
 /* 1920 -> "1,920", 3623878656 -> "3.62 G"; unit follows: "3.62 GFLOPs", "1.6 M cells". */
@@ -30,6 +33,7 @@ static const char *token(struct scene *sc, const struct scene_source *src, int i
 {
     const char *text = scene_token_text(sc, src, i);
     if (!*text) return scene_print(sc, "token %d", i + 1);
+    text = scene_fit_text(sc, FONT_UI, 1, token_em, text);
     return scene_print(sc, "\u201C%s\u201D", text);
 }
 
