@@ -3,7 +3,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(LIBC "assert|complex|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|time|wchar")
-set(MAY_base "base|fcntl|unistd|sys/stat|sys/types|dirent|${LIBC}")
+set(MAY_base "base|fcntl|unistd|sys/mman|sys/stat|sys/types|dirent|${LIBC}")
 set(MAY_attn "attn|pthread|sched|unistd|sys/mman|immintrin|cpuid|arm_neon|${LIBC}")
 set(MAY_model "model|base|attn|jansson|pcre2|${LIBC}")
 set(MAY_step "step|base|attn|${LIBC}")

@@ -1,21 +1,45 @@
 /* Memory by lifetime: pushed from the front, given back at once. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ARENA_ALIGN = 64 }; /* a cache line, and the widest vector register */
+enum {
+    ARENA_ALIGN = 64,    /* a cache line, and the widest vector register */
+    HUGE_PAGE = 2 << 20, /* of x86-64 and, mostly, ARM64 */
+    LARGE = 2 * HUGE_PAGE
+};
+
+/* A model's weights touch 100,000 pages of 4 KiB, and where a fault is slow (a virtual
+ * machine) those take longer than reading the file. The kernel may ignore the wish. */
+#ifdef MADV_HUGEPAGE
+static void wish_for_huge_pages(void *at, size_t size)
+{
+    (void)madvise(at, size, MADV_HUGEPAGE);
+}
+#else
+static void wish_for_huge_pages(void *at, size_t size)
+{
+    (void)at;
+    (void)size;
+}
+#endif
 
 bool arena_init(struct arena *a, size_t size, struct err *e)
 {
     *a = (struct arena){0};
-    if (size > SIZE_MAX - ARENA_ALIGN)
+    if (size > SIZE_MAX - HUGE_PAGE)
         return err_set(e, ERR_SYSTEM, "out of memory: %zu bytes asked for", size);
     size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     if (size == 0) return true;
-    a->data = aligned_alloc(ARENA_ALIGN, size);
+    size_t align = size < LARGE ? ARENA_ALIGN : HUGE_PAGE;
+    size_t whole = (size + align - 1) / align * align;
+    a->data = aligned_alloc(align, whole);
     if (!a->data)
         return err_set(e, ERR_SYSTEM, "out of memory: %zu bytes asked for", size);
+    if (size >= LARGE) wish_for_huge_pages(a->data, whole);
     a->size = size;
     return true;
 }

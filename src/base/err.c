@@ -13,6 +13,13 @@ static void cut_at_character(char *text, size_t room)
     text[n] = '\0';
 }
 
+/* Names out of files may hold newlines and worse. */
+static void one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20u || *text == 0x7f) *text = '?';
+}
+
 bool err_set(struct err *e, enum err_code code, const char *format, ...)
 {
     if (!e) return false;
@@ -23,6 +30,7 @@ bool err_set(struct err *e, enum err_code code, const char *format, ...)
     va_end(args);
     if (n < 0) e->text[0] = '\0';
     if (n >= (int)sizeof e->text) cut_at_character(e->text, sizeof e->text);
+    one_line(e->text);
     return false;
 }
 

@@ -7,7 +7,8 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files are little-endian");
 
-enum { PIECE = 16384 }; /* elements read at a time: 64 KiB */
+/* Elements read at a time: what fits on the stack, and what goes where it belongs. */
+enum { PIECE = 16384, PIECE_IN_PLACE = 1 << 18 };
 
 /* NaN and the infinities: every bit of the exponent is set. */
 static int64_t count_odd(const float *x, size_t n)
@@ -44,13 +45,13 @@ static void from_bf16(float *out, const uint16_t *in, size_t n)
     }
 }
 
-/* n elements, at most PIECE, from element `first` of the tensor as the file has it. */
+/* n elements, at most PIECE where they are not F32, from element `first` of the tensor as the file has it. */
 static bool read_piece(const struct weights *w, const struct tensor_at *t, float *out,
                        uint64_t first, size_t n, struct model_odd *odd, struct err *e)
 {
     uint16_t narrow[PIECE];
     size_t size = t->dtype == DTYPE_F32 ? 4 : 2;
-    assert(n <= PIECE && (first + n) * size <= t->bytes);
+    assert((t->dtype == DTYPE_F32 || n <= PIECE) && (first + n) * size <= t->bytes);
     void *to = t->dtype == DTYPE_F32 ? (void *)out : (void *)narrow;
     const struct weight_file *f = &w->files[t->file];
     if (!file_read_at(&f->in, to, n * size, t->at + first * size, e)) {
@@ -69,9 +70,10 @@ static bool read_piece(const struct weights *w, const struct tensor_at *t, float
 static bool read_plain(const struct weights *w, const struct tensor_at *t, float *out,
                        uint64_t first, uint64_t n, struct model_odd *odd, struct err *e)
 {
-    for (uint64_t at = 0; at < n; at += PIECE)
+    uint64_t piece = t->dtype == DTYPE_F32 ? PIECE_IN_PLACE : PIECE;
+    for (uint64_t at = 0; at < n; at += piece)
         if (!read_piece(w, t, out + at, first + at,
-                        n - at < PIECE ? (size_t)(n - at) : PIECE, odd, e))
+                        (size_t)(n - at < piece ? n - at : piece), odd, e))
             return false;
     return true;
 }

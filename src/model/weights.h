@@ -79,7 +79,7 @@ enum { SHAPE_TEXT = SHAPE_MAX * 21 + 3 };
 const char *shape_text(char out[SHAPE_TEXT], const uint64_t *shape, int rank);
 
 /* All of a tensor as float32, row-major [in, out] where it is a matrix, read in pieces of
- * 64 KiB. What is NaN or infinite is counted in *odd. */
+ * at most 1 MiB. What is NaN or infinite is counted in *odd. */
 bool tensor_read(const struct weights *w, const struct tensor_at *t, float *out,
                  struct model_odd *odd, struct err *e);
 
