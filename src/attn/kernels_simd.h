@@ -31,36 +31,30 @@ enum { MR = 6 };
 
 /* Rows r0..r0+mr-1 of C. mr and nv are constants wherever this is inlined, so that acc
  * lives in registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
-INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
+INLINE void tile(const struct attn_gemm *g, int r0, const char *next, size_t next_step,
+                 const int mr, const int nv)
 {
     vf acc[MR][NV];
-    const float *a = g->a + (size_t)r0 * g->lda;
-    float *c = g->c + (size_t)r0 * g->ldc;
-    const int tail = g->n - (nv - 1) * W;
-#pragma GCC unroll 8
-    for (int r = 0; r < mr; r++)
-#pragma GCC unroll 4
-        for (int v = 0; v < nv; v++)
-            acc[r][v] = g->add ? v_load_n(c + (size_t)r * g->ldc + v * W,
-                                          v < nv - 1 ? W : tail, 0.0f)
-                               : v_set1(0.0f);
+    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb, ldc = (size_t)g->ldc;
+    const float *a = g->a + r0 * lda, *b = g->b;
+    float *c = g->c + r0 * ldc;
+    const int tail = g->n - (nv - 1) * W; /* lanes of the last vector that are ours */
+#define EACH                                                                             \
+    _Pragma("GCC unroll 8") for (int r = 0; r < mr; r++)                                 \
+        _Pragma("GCC unroll 4") for (int v = 0; v < nv; v++)
+#define LANES (v < nv - 1 ? W : tail)
 
-    /* Terms every row takes, then the up to mr-1 that only the lower rows may see. */
-    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb;
+    if (g->add) {
+        EACH acc[r][v] = v_load_n(c + r * ldc + v * W, LANES, 0.0f);
+    } else {
+        EACH acc[r][v] = v_set1(0.0f);
+        EACH __builtin_prefetch(c + r * ldc + v * W, 1, 3);
+    }
+    if (g->res) EACH __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
+
+    /* Terms every row takes, then the up to mr-1 that only the lower rows may see. With
+     * every term a little of what the next call will read is fetched. */
     const int common = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
-    const float *b = g->b;
-#pragma GCC unroll 8
-    for (int r = 0; r < mr; r++)
-#pragma GCC unroll 4
-        for (int v = 0; v < nv; v++) {
-            if (!g->add) __builtin_prefetch(c + (size_t)r * g->ldc + v * W, 1, 3);
-            if (g->res)
-                __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
-        }
-    /* The rows' share of what the next call will read, a little with every term. */
-    const size_t a_row = g->n_next / (size_t)g->m;
-    const char *next = (const char *)(g->next ? g->next + a_row * r0 : b);
-    const size_t next_step = (a_row * mr * sizeof *b + g->k - 1) / g->k;
     for (int kk = 0; kk < common; kk++, b += ldb, next += next_step) {
         __builtin_prefetch(next, 0, 2);
         vf bv[NV];
@@ -85,29 +79,25 @@ INLINE void tile(const struct attn_gemm *g, int r0, const int mr, const int nv)
         }
     }
 
-#pragma GCC unroll 8
-    for (int r = 0; r < mr; r++) {
-        vf scale = v_set1(g->row_scale ? g->row_scale[r0 + r] : 1.0f);
-#pragma GCC unroll 4
-        for (int v = 0; v < nv; v++) {
-            const int n = v < nv - 1 ? W : tail;
-            vf x = acc[r][v];
-            if (g->row_scale) x = v_mul(x, scale);
-            if (g->bias) x = v_add(x, v_load_n(g->bias + v * W, n, 0.0f));
-            if (g->res)
-                x = v_add(x,
-                          v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, n, 0.0f));
-            v_store_n(c + (size_t)r * g->ldc + v * W, x, n);
-        }
-    }
+    if (g->row_scale) EACH acc[r][v] = v_mul(acc[r][v], v_set1(g->row_scale[r0 + r]));
+    if (g->bias)
+        EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
+    if (g->res)
+        EACH acc[r][v] = v_add(
+            acc[r][v], v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, LANES, 0.0f));
+    EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
+#undef EACH
+#undef LANES
 }
 
-typedef void tile_fn(const struct attn_gemm *g, int r0);
+typedef void tile_fn(const struct attn_gemm *g, int r0, const char *next,
+                     size_t next_step);
 
 #define TILE(mr, nv)                                                                     \
-    static void tile_##mr##_##nv(const struct attn_gemm *g, int r0)                      \
+    static void tile_##mr##_##nv(const struct attn_gemm *g, int r0, const char *next,    \
+                                 size_t next_step)                                       \
     {                                                                                    \
-        tile(g, r0, mr, nv);                                                             \
+        tile(g, r0, next, next_step, mr, nv);                                            \
     }
 /* clang-format off */
 #if NV == 4
@@ -129,11 +119,15 @@ static void gelu_row(float *c, int n);
 static void simd_gemm(const struct attn_gemm *g)
 {
     struct attn_gemm cut = *g; /* to what the tile's last row wants */
-    for (int r0 = 0; r0 < g->m; r0 += MR) {
+    /* Bytes of the next call's that fall on a row of this one, and on one of its terms. */
+    const size_t a_row = g->n_next * sizeof *g->next / (size_t)g->m;
+    const size_t a_term = (a_row * MR + (size_t)g->k - 1) / (size_t)g->k;
+    const char *next = (const char *)(g->next ? g->next : g->b);
+    for (int r0 = 0; r0 < g->m; r0 += MR, next += a_row * MR) {
         const int mr = attn_min(MR, g->m - r0);
         cut.n = attn_min(g->n, g->edge + r0 + mr);
         if (cut.n <= 0) continue;
-        tiles[mr - 1][(cut.n - 1) / W](&cut, r0);
+        tiles[mr - 1][(cut.n - 1) / W](&cut, r0, next, a_term);
         for (int r = r0; g->gelu && r < r0 + mr; r++)
             gelu_row(g->c + (size_t)r * g->ldc, g->n);
     }
