@@ -48,45 +48,66 @@ struct attn_kv attn_kv_at(float *mem, struct attn_dims d)
     return (struct attn_kv){mem, mem + kt, d.n_tok, attn_d_head(d), d.n_head};
 }
 
+/* Columns a..a+n-1 of one head's keys, rows m0..m1-1 of qkv, where they begin at from. */
+static void fill_keys(const struct attn_kv_fill *f, float *kt, const float *from, int a,
+                      int n, int m0, int m1)
+{
+    int nr = f->k->nr, d = f->kv->d_head;
+    for (int i0 = f->first + m0; i0 < f->first + m1;) {
+        int i1 = attn_min((i0 / nr + 1) * nr, f->first + m1); /* end of this panel */
+        float *to = kt + (size_t)(i0 / nr) * nr * d + (size_t)a * nr + i0 % nr;
+        for (int c = 0; c < n; c++)
+            for (int i = 0; i < i1 - i0; i++)
+                to[(size_t)c * nr + i] =
+                    from[(size_t)(i0 - f->first + i) * f->qkv.ld + c];
+        i0 = i1;
+    }
+}
+
+/* The same of its values, all in one panel of columns. */
+static void fill_values(const struct attn_kv_fill *f, float *v, const float *from, int a,
+                        int n, int m0, int m1)
+{
+    int nr = f->k->nr, a0 = a / nr * nr;
+    int width = attn_round_up(attn_min(nr, f->kv->d_head - a0), f->k->vec);
+    int pad = a + n == f->kv->d_head ? width - (a - a0) - n : 0;
+    v += (size_t)f->kv->room * a0 + (a - a0);
+    for (int i = m0; i < m1; i++) {
+        float *to = v + (size_t)(f->first + i) * width;
+        memcpy(to, from + (size_t)i * f->qkv.ld, (size_t)n * sizeof *to);
+        for (int c = n; c < n + pad; c++) to[c] = 0.0f;
+    }
+}
+
+void attn_kv_fill(const void *fill, int m0, int m1, int n0, int n1)
+{
+    const struct attn_kv_fill *f = fill;
+    int d = f->kv->d_head, width = f->kv->n_head * d, nr = f->k->nr;
+    for (int c = attn_max(n0, width), n; c < n1; c += n) {
+        int h = c % width / d, a = c % d;
+        n = attn_min(n1 - c, d - a);
+        if (c < 2 * width) {
+            fill_keys(f, f->kv->kt + h * kt_floats(f->kv, f->k), f->qkv.data + c, a, n,
+                      m0, m1);
+        } else {
+            n = attn_min(n, nr - a % nr);
+            fill_values(f, f->kv->v + h * v_floats(f->kv, f->k), f->qkv.data + c, a, n,
+                        m0, m1);
+        }
+    }
+}
+
 struct job {
     const struct attn_kernels *k;
     const struct attn_fused *f;
     int n_head; /* taken part in: all, or all but one */
-    int n_row_block, first_panel, n_panel;
+    int n_row_block;
 };
 
 static int head_at(const struct job *j, int index)
 {
     int skip = j->f->skip;
     return skip >= 0 && index >= skip ? index + 1 : index;
-}
-
-/* Task: one head's keys and values of one panel of nr tokens, rows from `first` on. */
-static void pack_task(const void *arg, int t)
-{
-    const struct job *j = arg;
-    const struct attn_fused *f = j->f;
-    const struct attn_kv *kv = f->kv;
-    int nr = j->k->nr, d = kv->d_head, w = kv->n_head * d;
-    int h = head_at(j, t / j->n_panel), panel = j->first_panel + t % j->n_panel;
-    int from = attn_max(panel * nr, f->first), to = attn_min((panel + 1) * nr, f->n);
-    float *kt = kv->kt + h * kt_floats(kv, j->k) + (size_t)panel * nr * d;
-    float *v = kv->v + h * v_floats(kv, j->k);
-    const float *q = f->qkv.data + (size_t)(from - f->first) * f->qkv.ld + h * d;
-    for (int a = 0; a < d; a++) {
-        const float *k = q + w + a;
-        float *to_k = kt + (size_t)a * nr + (from - panel * nr);
-        for (int i = 0; i < to - from; i++) to_k[i] = k[(size_t)i * f->qkv.ld];
-    }
-    for (int a0 = 0; a0 < d; a0 += nr) {
-        int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
-        for (int i = from; i < to; i++) {
-            const float *row = q + 2 * w + a0 + (size_t)(i - from) * f->qkv.ld;
-            float *to_v = v + (size_t)kv->room * a0 + (size_t)i * width;
-            memcpy(to_v, row, (size_t)n * sizeof *row);
-            for (int a = n; a < width; a++) to_v[a] = 0.0f;
-        }
-    }
 }
 
 /* What a row knows of the keys seen so far. */
@@ -201,11 +222,7 @@ static void rows_task(const void *arg, int t)
 
 void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f)
 {
-    int nr = c->k->nr;
     struct job j = {.k = c->k, .f = f, .n_head = f->kv->n_head - (f->skip >= 0)};
-    j.first_panel = f->first / nr;
-    j.n_panel = (f->n + nr - 1) / nr - j.first_panel;
     j.n_row_block = (f->n - 1) / ROWS - f->first / ROWS + 1;
-    attn_parallel(c, j.n_head * j.n_panel, true, pack_task, &j);
     attn_parallel(c, j.n_head * j.n_row_block, false, rows_task, &j);
 }

@@ -115,6 +115,7 @@ static void product_task(const void *arg, int t)
         }
         ks->gemm(&g);
     }
+    if (p->then) p->then(p->then_arg, m0, m1, n0, n0 + n);
 }
 
 void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)

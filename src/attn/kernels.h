@@ -85,6 +85,10 @@ struct attn_product {
     bool gelu;
     const float *bias;
     struct attn_cmat res; /* data = NULL: none */
+    /* If not NULL, called for each part of C, rows m0..m1-1 and columns n0..n1-1, by the
+     * task that has just finished it. */
+    void (*then)(const void *arg, int m0, int m1, int n0, int n1);
+    const void *then_arg;
 };
 void attn_multiply(const struct attn_ctx *c, const struct attn_product *p);
 
@@ -112,8 +116,18 @@ struct attn_kv {
 size_t attn_kv_floats(struct attn_dims d); /* enough for any kernel set */
 struct attn_kv attn_kv_at(float *mem, struct attn_dims d);
 
-/* Z of the rows first..n-1, all heads but skip (-1: none), from qkv and z that begin at
- * row first. What kv holds of the rows before first is used and kept. */
+/* What attn_product.then needs to put the keys and values of a projection where the
+ * kernels want them, while they are in cache. */
+struct attn_kv_fill {
+    const struct attn_kernels *k;
+    const struct attn_kv *kv;
+    struct attn_cmat qkv; /* row 0 is token first */
+    int first;
+};
+void attn_kv_fill(const void *fill, int m0, int m1, int n0, int n1);
+
+/* Z of the rows first..n-1, all heads but skip (-1: none). qkv, of which Q is read, and z
+ * begin at row first; kv holds all n. */
 struct attn_fused {
     struct attn_mat z;    /* [n - first, d_model] */
     struct attn_cmat qkv; /* [n - first, 3*d_model] */
