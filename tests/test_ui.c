@@ -434,9 +434,10 @@ static void the_open_help_keeps_the_focus_and_closes_by_a_click_outside(void **s
     assert_int_equal(u.out.at[0].verb, STEP_HELP);
     ui_click(&u, 20, 300);
     assert_int_equal(u.out.n ? u.out.at[0].verb : STEP_NONE, STEP_HELP);
-    ui_click(&u, W / 2, H / 2);
+    ui_click(&u, W * 0.5f, H * 0.5f);
     assert_int_equal(u.out.n, 0);
-    ui_send(&u, (struct ui_event){.kind = UI_WHEEL, .x = W / 2, .y = H / 2, .wheel = 1});
+    ui_send(&u, (struct ui_event){
+                    .kind = UI_WHEEL, .x = W * 0.5f, .y = H * 0.5f, .wheel = 1});
     assert_int_equal(u.out.n, 0);
     ui_key(&u, "Escape");
     ui_apply(&u);

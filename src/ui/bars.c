@@ -35,11 +35,6 @@ static const struct ui_type dim_value = {FONT_MONO_BOLD, 14};
 static const struct ui_type dim_other = {FONT_MONO, 12};
 static const char subtitle[] = "causal self-attention";
 
-static struct step_action verb_i(enum step_verb verb, int i)
-{
-    return (struct step_action){.verb = verb, .i = i};
-}
-
 static void logo(const struct ui *u, float cy)
 {
     const float x[3] = {LOGO_X, BEAM_X, BEAM_X};
@@ -115,7 +110,7 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
         (void)ui_text(u, half.x + half.w / 2, cy, ALIGN_CENTER, on ? ui_strong : ui_body,
                       on || ui_hot(u, half) ? t->ink : t->ink_soft, name[i]);
         (void)ui_touch(u, half, i == STEP_TOY ? UI_ID_TOY : UI_ID_GPT2,
-                       verb_i(STEP_SCALE_TO, i), tip[i]);
+                       ui_act(STEP_SCALE_TO, i), tip[i]);
     }
 }
 
@@ -276,18 +271,18 @@ void ui_bottom_bar(const struct ui *u)
     bool narrow = sc->w < 1280; /* the pictures' margins from here on */
     float pad = narrow ? BOTTOM_PAD * 0.5f : BOTTOM_PAD;
     float x = bar.x + bar.w - pad, mid = BUTTON * 0.5f + BUTTON_GAP;
-    x = window_button(u, x, cy, BUTTON, UI_ID_HELP, verb_i(STEP_HELP, 0), "?",
+    x = window_button(u, x, cy, BUTTON, UI_ID_HELP, ui_act(STEP_HELP, 0), "?",
                       "All keys (? or F1)");
-    x = window_button(u, x, cy, BUTTON, UI_ID_FULL, verb_i(STEP_FULLSCREEN, 0), NULL,
+    x = window_button(u, x, cy, BUTTON, UI_ID_FULL, ui_act(STEP_FULLSCREEN, 0), NULL,
                       "Full screen (F11)");
     icon_full(u, x + mid, cy);
-    x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, verb_i(STEP_UI_SIZE_BY, 1), "A+",
+    x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, ui_act(STEP_UI_SIZE_BY, 1), "A+",
                       "Larger (Ctrl =)");
-    x = window_button(u, x, cy, PERCENT_W, UI_ID_PERCENT, verb_i(STEP_UI_SIZE, 100),
+    x = window_button(u, x, cy, PERCENT_W, UI_ID_PERCENT, ui_act(STEP_UI_SIZE, 100),
                       scene_print(sc, "%d%%", u->s->ui_percent), "Back to 100% (Ctrl 0)");
-    x = window_button(u, x, cy, BUTTON, UI_ID_SMALLER, verb_i(STEP_UI_SIZE_BY, -1),
+    x = window_button(u, x, cy, BUTTON, UI_ID_SMALLER, ui_act(STEP_UI_SIZE_BY, -1),
                       "A\u2212", "Smaller (Ctrl -)");
-    x = window_button(u, x, cy, BUTTON, UI_ID_THEME, verb_i(STEP_THEME, -1), NULL,
+    x = window_button(u, x, cy, BUTTON, UI_ID_THEME, ui_act(STEP_THEME, -1), NULL,
                       u->s->theme == STEP_DARK ? "Light theme (D)" : "Dark theme (D)");
     icon_theme(u, x + mid, cy);
 

@@ -194,10 +194,10 @@ static bool focused_key(const struct ui_event *ev, const struct scene *seen,
         return true;
     }
     if (it->hit.kind != HIT_SLIDER) return false;
-    float by = ev->key == UI_KEY_RIGHT ? 1 : ev->key == UI_KEY_LEFT ? -1 : 0;
+    int by = (ev->key == UI_KEY_RIGHT) - (ev->key == UI_KEY_LEFT);
     if (by == 0) return false;
     float notch = it->hit.whole ? 1 : slider_keys * (it->hit.hi - it->hit.lo);
-    slide_to(&it->hit, slider_value(&it->hit, s) + by * notch, out);
+    slide_to(&it->hit, slider_value(&it->hit, s) + (float)by * notch, out);
     return true;
 }
 

@@ -166,7 +166,7 @@ void panel_blend(struct panel *p)
     bool cut = c.n < p->d_head;
     int shown[PANEL_TABLE_MOST];
     float after = PANEL_RULE_H + SUM_H;
-    float above = BAR_H + BAR_GAP + (cut ? PANEL_PAIR_H : 0);
+    float above = (float)(SPACE + BAR_H + BAR_GAP + (cut ? PANEL_PAIR_H : 0));
     int m = choose_sources(p, w, after + above, shown), others = visible(p) - m;
     p->y += SPACE;
     draw_stack(p, w, shown, m);

@@ -216,15 +216,13 @@ static struct total draw_terms(struct panel *p, const struct dot *d, float after
     int m = choose_terms(p, d, after + HEAD_H, shown);
     bool all = m == d->n;
     int added = all ? scene_terms(p->at.done, m) : m;
-    float indent = all ? 0 : INDEX_W;
+    float indent = all ? 0.0f : INDEX_W;
     struct lines l = {
         .x = p->x + indent, .scale = (p->w - indent) / PICTURE_W, .indexed = !all};
     names(p, d, &l);
     int count = m + !all + (d->bias != NULL);
-    l.pitch = panel_pitch(p, count, after, TERM_LEAST_H,
-                          !all             ? TERM_TOP_H
-                          : m <= TERMS_FEW ? TERM_FEW_H
-                                           : TERM_H);
+    int most = !all ? TERM_TOP_H : m <= TERMS_FEW ? TERM_FEW_H : TERM_H;
+    l.pitch = panel_pitch(p, count, after, TERM_LEAST_H, (float)most);
     for (int i = 0; i < m; i++) term(p, d, &l, shown[i], i < added);
     if (!all)
         plain_line(p, &l, scene_print(p->u->sc, "the rest (%d terms)", d->n - m),

@@ -99,6 +99,9 @@ bool ui_inside(struct scene_rect r, float x, float y);
 bool ui_hot(const struct ui *u, struct scene_rect box);
 struct scene_rect ui_grown(struct scene_rect r, float by);
 
+struct step_action ui_act(enum step_verb verb, int i);
+/* Whether a tensor is the score grid: token by token. */
+bool ui_is_grid(enum attn_tensor t);
 /* Makes an item a control: a click gives the action. */
 void ui_control(struct scene_item *it, int id, struct step_action a, const char *tip);
 /* An unseen control over box. */

@@ -95,11 +95,6 @@ static float flow(const struct rail *r, enum flow f)
     return flows[f].tight + r->roomy * (flows[f].roomy - flows[f].tight);
 }
 
-static struct step_action verb_i(enum step_verb verb, int i)
-{
-    return (struct step_action){.verb = verb, .i = i};
-}
-
 static struct rail rail_of(const struct ui *u)
 {
     struct rail r = {.u = u, .box = u->sc->frame.rail};
@@ -141,7 +136,7 @@ static void draw_step(const struct rail *r, int i)
                              : ui_hot(u, bar) ? t->paper
                                               : scene_fade(t->panel, 0);
     struct scene_item *it = scene_rect(u->sc, bar, fminf(STEP_RADIUS, h / 2), fill);
-    ui_control(it, UI_ID_STEP + i, verb_i(STEP_GO, i),
+    ui_control(it, UI_ID_STEP + i, ui_act(STEP_GO, i),
                scene_print(u->sc, "Stage %d (%d)", i + 1, i + 1));
     float cx = r->x + STEP_R - 1;
     if (now || done)
@@ -183,10 +178,11 @@ static void draw_heads(struct rail *r)
     bool close = p->dims.n_head > HEADS_WIDE;
     for (int i = 0; i < p->dims.n_head; i++) {
         float x = r->x + (float)(i % r->heads_a_row) * (w + HEAD_GAP);
-        float cy = r->y + (float)(i / r->heads_a_row) * pitch;
+        int line = i / r->heads_a_row;
+        float cy = r->y + (float)line * pitch;
         struct scene_rect box = {x, cy - h / 2, w, h};
         bool on = i == p->head;
-        ui_control(ui_face(u, box, HEAD_RADIUS, on), UI_ID_HEAD + i, verb_i(STEP_HEAD, i),
+        ui_control(ui_face(u, box, HEAD_RADIUS, on), UI_ID_HEAD + i, ui_act(STEP_HEAD, i),
                    scene_print(u->sc, "Head %d ([ and ])", i + 1));
         struct ui_type type = close ? close_type : on ? ui_figure_strong : ui_figure;
         (void)ui_text(u, x + w / 2, cy, ALIGN_CENTER, type,
@@ -233,7 +229,7 @@ static void draw_what_if(struct rail *r)
     for (int i = 0; i < SWITCH_COUNT; i++) {
         r->y += flow(r, i ? SWITCH_PITCH : TO_SWITCH);
         draw_switch(r, r->x, flow(r, SWITCH_PITCH) - 1, on[i], UI_ID_OPTION + i,
-                    verb_i(STEP_TOGGLE, i), label[i], tip[i]);
+                    ui_act(STEP_TOGGLE, i), label[i], tip[i]);
     }
 }
 
@@ -262,7 +258,7 @@ static void draw_play(const struct rail *r)
     struct scene_rect box = {r->x, r->y - PLAY_R, 2 * PLAY_R, 2 * PLAY_R};
     struct scene_rgba fill =
         ui_hot(u, box) ? scene_mix(t->accent, t->ink, 1.0f / PLAY_R) : t->accent;
-    ui_control(scene_rect(u->sc, box, PLAY_R, fill), UI_ID_PLAY, verb_i(STEP_PLAY, 0),
+    ui_control(scene_rect(u->sc, box, PLAY_R, fill), UI_ID_PLAY, ui_act(STEP_PLAY, 0),
                u->s->playing ? "Pause (space)" : "Play (space)");
     float cx = r->x + PLAY_R, m = PLAY_R * play_mark;
     if (u->s->playing) {
@@ -291,7 +287,7 @@ static void draw_icons(const struct rail *r)
         float x = r->x + r->w - (float)(N - i) * (ICON + ICON_GAP) + ICON_GAP;
         struct scene_rect box = {x, r->y - ICON * 0.5f, ICON, ICON};
         ui_control(ui_face(u, box, HEAD_RADIUS, false), icon[i].id,
-                   verb_i(icon[i].verb, icon[i].by), icon[i].tip);
+                   ui_act(icon[i].verb, icon[i].by), icon[i].tip);
         float cx = x + ICON * 0.5f, side = icon[i].by > 0 ? 1 : -1;
         pointer(u, cx, r->y, m, side, u->theme->ink_soft);
         if (icon[i].verb == STEP_RESTART)
@@ -358,7 +354,7 @@ static void draw_input(struct rail *r)
     struct scene_rect roll = {right - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
     (void)ui_text(u, roll.x - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure, t->ink,
                   scene_print(u->sc, "%u", (unsigned)p->seed));
-    ui_control(ui_face(u, roll, HEAD_RADIUS, false), UI_ID_SEED, verb_i(STEP_ROLL, 0),
+    ui_control(ui_face(u, roll, HEAD_RADIUS, false), UI_ID_SEED, ui_act(STEP_ROLL, 0),
                "Other random weights (N)");
     (void)ui_text(u, roll.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink, "roll");
     if (u->s->scale != STEP_GPT2) return;

@@ -76,11 +76,6 @@ static const char *named(const struct ui *u, const char *what, int i)
     return scene_print(u->sc, *text ? "%s %d %s" : "%s %d", what, i + 1, text);
 }
 
-static bool is_grid(enum attn_tensor t)
-{
-    return t == ATTN_S_RAW || t == ATTN_S_SCALED || t == ATTN_S_MASKED || t == ATTN_P;
-}
-
 static bool is_weight(enum attn_tensor t)
 {
     return t == ATTN_W_Q || t == ATTN_W_K || t == ATTN_W_V || t == ATTN_W_O;
@@ -108,7 +103,7 @@ static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
     struct attn_cmat m = scene_tensor_view(u->src, at.tensor);
     struct tip tip = {{NULL, NULL}};
     if (!m.data || at.row >= m.rows || at.col >= m.cols) return tip;
-    if (is_grid(at.tensor))
+    if (ui_is_grid(at.tensor))
         tip.line[0] = scene_print(u->sc, "%s \u2192 %s", named(u, "row", at.row),
                                   named(u, "col", at.col));
     else if (is_weight(at.tensor))

@@ -45,12 +45,16 @@ struct scene_item *ui_text_fit(const struct ui *u, float x, float cy, float widt
 
 void ui_section(const struct ui *u, float x, float cy, const char *text)
 {
-    char spaced[256]; /* a hair space (three bytes) behind each letter */
+    static const char hair[] = "\u200A"; /* space between two letters */
+    char spaced[256];
     size_t n = 0;
     for (const char *at = text; *at && n + 8 < sizeof spaced;) {
         const char *from = at;
         (void)utf8_next(&at);
-        if (n) n += strlen(strcpy(spaced + n, "\u200A"));
+        if (n) {
+            memcpy(spaced + n, hair, sizeof hair - 1);
+            n += sizeof hair - 1;
+        }
         memcpy(spaced + n, from, (size_t)(at - from));
         n += (size_t)(at - from);
     }
@@ -73,6 +77,11 @@ bool ui_hot(const struct ui *u, struct scene_rect box)
 struct scene_rect ui_grown(struct scene_rect r, float by)
 {
     return (struct scene_rect){r.x - by, r.y - by, r.w + 2 * by, r.h + 2 * by};
+}
+
+struct step_action ui_act(enum step_verb verb, int i)
+{
+    return (struct step_action){.verb = verb, .i = i};
 }
 
 void ui_control(struct scene_item *it, int id, struct step_action a, const char *tip)
