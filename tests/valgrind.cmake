@@ -12,7 +12,7 @@ set(ENV{HEADLIGHT_KERNELS} ref)
 set(ENV{LP_NATIVE_VECTOR_WIDTH} 128)
 set(ENV{GALLIUM_OVERRIDE_CPU_CAPS} sse4.1)
 execute_process(
-    COMMAND valgrind --quiet --error-exitcode=9 --leak-check=full
+    COMMAND valgrind --quiet --num-callers=40 --error-exitcode=9 --leak-check=full
         --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect
         --suppressions=${TESTS}/valgrind.supp
         ${PROGRAM} --size 512x320 --script ${TESTS}/scripts/session.txt
