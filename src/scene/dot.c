@@ -64,7 +64,7 @@ static void heads_labels(const struct stage *st, float alpha)
             (void)scene_text(b->sc, x + w / 2, g.y - 12, ALIGN_CENTER, FONT_UI_BOLD,
                              fits ? 12 : 11, on, fits ? full : text);
         if (h > 0)
-            (void)scene_line(b->sc, x, g.y - 8, x, g.y + grid_h(&g) + 6,
+            (void)scene_line(b->sc, x, g.y - 8, x, g.y + grid_h(&g) + 2,
                              large_cells(st, &g) ? 2 : 1, ink);
     }
 }

@@ -277,7 +277,8 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
     float w = font_width(sc->font, FONT_UI_BOLD, size, name, -1);
     const char *shape = scene_print(sc, "[%d\u00D7%d]", g.rows, g.cols);
     const char *noted = scene_print(sc, "%s %s", shape, note);
-    float room = grid_w(&g) + reach - w - 8;
+    float end = fminf(g.x + grid_w(&g) + reach, b->canvas.x + b->canvas.w);
+    float room = end - x - w - 8;
     if (*note && font_width(sc->font, FONT_MONO, note_size, noted, -1) <= room)
         shape = noted;
     if (font_width(sc->font, FONT_MONO, note_size, shape, -1) > room) shape = "";

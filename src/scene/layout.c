@@ -28,7 +28,7 @@ static const float legend_room = 148, strip_room = 84, strip_room_many = 26, mar
 static const float cell_max = 60, cell_one_by_one = 14; /* points */
 static const float cell_max_many = 30;                  /* where cells are not square */
 static const float extent_min = 24;
-static const float axis_power = 0.75f, scores_share = 0.66f;
+static const float axis_power = 0.75f, scores_share = 0.80f, weights_share = 0.66f;
 
 static float between(float a, float b, float t)
 {
@@ -132,7 +132,7 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
     if (scores) p.c_w = p.r_h = fminf(p.c_w, p.r_h); /* S is [R, C], square */
     if (!blend) return p;
     p.k_w = p.r_h = /* A is [R, K], square */
-        fminf(scores_share * fminf(w, h) / (float)e.k, cell_max_many);
+        fminf(weights_share * fminf(w, h) / (float)e.k, cell_max_many);
     p.c_w = fminf((w - p.k_w * (float)e.k) / (float)e.c, cell_max_many / 6);
     p.k_h = fminf((h - p.r_h * (float)e.r) / (float)e.k, cell_max_many);
     return p;

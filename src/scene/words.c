@@ -13,14 +13,15 @@ static const struct attn_dims gpt2_full = {1024, 768, 12};
 /* 1920 -> "1,920", 3623878656 -> "3.62 G"; unit follows: "3.62 GFLOPs", "1.6 M cells". */
 static const char *amount(struct scene *sc, uint64_t n, const char *unit)
 {
-    const char *space = unit[0] == 'F' ? "" : " ";
+    const char *space = unit[0] == 'F' || !unit[0] ? "" : " ";
     if (n >= 100000000)
         return scene_print(sc, "%.2f G%s%s", (double)n / 1e9, space, unit);
     if (n >= 1000000) return scene_print(sc, "%.1f M%s%s", (double)n / 1e6, space, unit);
+    space = unit[0] ? " " : "";
     if (n >= 1000)
-        return scene_print(sc, "%u,%03u %s", (unsigned)(n / 1000), (unsigned)(n % 1000),
-                           unit);
-    return scene_print(sc, "%u %s", (unsigned)n, unit);
+        return scene_print(sc, "%u,%03u%s%s", (unsigned)(n / 1000), (unsigned)(n % 1000),
+                           space, unit);
+    return scene_print(sc, "%u%s%s", (unsigned)n, space, unit);
 }
 
 static const char *shape(struct scene *sc, int rows, int cols)
@@ -229,9 +230,9 @@ static const char *figures(const struct moment *m, struct attn_dims d)
     case ATTN_SCORES:
     case ATTN_WEIGHTED_SUM:
         return scene_print(sc, "%s (%s causal)", amount(sc, c.flops_dense, "FLOPs"),
-                           amount(sc, c.flops_causal, "FLOPs"));
+                           amount(sc, c.flops_causal, ""));
     case ATTN_MASK:
-        return scene_print(sc, "no arithmetic, %s hidden", amount(sc, future, "cells"));
+        return scene_print(sc, "no FLOPs, %s hidden", amount(sc, future, "cells"));
     case ATTN_SOFTMAX:
         return scene_print(sc, "%s, %s", amount(sc, c.exps, "exps"),
                            amount(sc, c.flops_dense, "FLOPs"));
@@ -244,11 +245,11 @@ static const char *cost_of(const struct moment *m)
 {
     const char *here = figures(m, m->d), *full = figures(m, gpt2_full);
     if (m->toy)
-        return scene_print(m->sc, "toy, %d heads: %s   GPT-2 at N = 1,024: %s",
+        return scene_print(m->sc, "toy, %d heads: %s  GPT-2 at N = 1,024: %s",
                            m->d.n_head, here, full);
     if (m->d.n_tok == gpt2_full.n_tok)
         return scene_print(m->sc, "N = 1,024, %d heads: %s", m->d.n_head, here);
-    return scene_print(m->sc, "N = %d, %d heads: %s   at N = 1,024: %s", m->d.n_tok,
+    return scene_print(m->sc, "N = %d, %d heads: %s  at N = 1,024: %s", m->d.n_tok,
                        m->d.n_head, here, full);
 }
 
