@@ -140,7 +140,7 @@ static void block_scores(const struct job *j, float *s, int h, int i0, int i1, i
     const struct attn_fused *f = j->f;
     const struct attn_kv *kv = f->kv;
     int nr = j->k->nr, d = kv->d_head;
-    const float *q = f->qkv.data + (size_t)(i0 - f->first) * f->qkv.ld + h * d;
+    const float *q = f->qkv.data + (size_t)(i0 - f->first) * f->qkv.ld + (size_t)h * d;
     for (int p = j0; p < j1; p += nr)
         j->k->gemm(&(struct attn_gemm){
             .c = s + (p - j0),
@@ -163,7 +163,7 @@ static void block_values(const struct job *j, const float *s, int h, int i0, int
     const struct attn_fused *f = j->f;
     const struct attn_kv *kv = f->kv;
     int nr = j->k->nr, d = kv->d_head;
-    float *z = f->z.data + (size_t)(i0 - f->first) * f->z.ld + h * d;
+    float *z = f->z.data + (size_t)(i0 - f->first) * f->z.ld + (size_t)h * d;
     for (int a0 = 0; a0 < d; a0 += nr) {
         int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
         j->k->gemm(&(struct attn_gemm){
@@ -185,35 +185,43 @@ static void block_values(const struct job *j, const float *s, int h, int i0, int
     }
 }
 
+/* Softmax's part in a block of keys: rows i0..i1-1 of head h. */
+static void block_soften(const struct job *j, struct row_state *st, float *s, int h,
+                         int i0, int i1, int j0, int j1)
+{
+    const struct attn_fused *f = j->f;
+    int d = f->kv->d_head;
+    float scale = attn_scale_factor(f->opts, d);
+    /* Rows that lie wholly before the block see nothing of it. */
+    for (int i = f->opts.causal ? attn_max(i0, j0) : i0; i < i1; i++) {
+        struct row_state *row = &st[i - i0];
+        int n = f->opts.causal ? attn_min(j1, i + 1) - j0 : j1 - j0;
+        soften(j->k, row, s + (size_t)(i - i0) * LD, n, scale);
+        if (row->factor == 1.0f || j0 == 0) continue;
+        float *z = f->z.data + (size_t)(i - f->first) * f->z.ld + (size_t)h * d;
+        for (int a = 0; a < d; a++) z[a] *= row->factor;
+    }
+}
+
 /* Task: one head's rows i0..i1-1. The longest rows come first, so that no thread is
  * left with a long task at the end. */
 static void rows_task(const void *arg, int t)
 {
     const struct job *j = arg;
     const struct attn_fused *f = j->f;
-    int d = f->kv->d_head, h = head_at(j, t / j->n_row_block);
+    int h = head_at(j, t / j->n_row_block);
     int block = (f->n - 1) / ROWS - t % j->n_row_block;
     int i0 = attn_max(block * ROWS, f->first), i1 = attn_min((block + 1) * ROWS, f->n);
     int keys = f->opts.causal ? i1 : f->n;
-    float scale = attn_scale_factor(f->opts, d);
     _Alignas(ATTN_ALIGN) float s[ROWS * LD];
     struct row_state st[ROWS];
     float inv[ROWS];
-    for (int r = 0; r < i1 - i0; r++) st[r] = (struct row_state){.max = -INFINITY};
+    for (int r = 0; r < ROWS; r++) st[r] = (struct row_state){.max = -INFINITY};
     for (int j0 = 0; j0 < keys; j0 += KEYS) {
         int j1 = attn_min(j0 + KEYS, keys);
-        /* Rows of this task that lie wholly before the block see nothing of it. */
-        int r0 = f->opts.causal ? attn_max(0, j0 - i0) : 0;
-        block_scores(j, s, h, i0, i1, j0, j1);
-        for (int r = r0; r < i1 - i0; r++) {
-            int n = f->opts.causal ? attn_min(j1, i0 + r + 1) - j0 : j1 - j0;
-            soften(j->k, &st[r], s + (size_t)r * LD, n, scale);
-            if (st[r].factor != 1.0f && j0 > 0) {
-                float *z = f->z.data + (size_t)(i0 + r - f->first) * f->z.ld + h * d;
-                for (int a = 0; a < d; a++) z[a] *= st[r].factor;
-            }
-        }
         bool last = j1 == keys;
+        block_scores(j, s, h, i0, i1, j0, j1);
+        block_soften(j, st, s, h, i0, i1, j0, j1);
         for (int r = 0; last && r < i1 - i0; r++)
             inv[r] = st[r].sum == 0.0f ? 1.0f : 1.0f / st[r].sum;
         block_values(j, s, h, i0, i1, j0, j1, last ? inv : NULL);

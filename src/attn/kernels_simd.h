@@ -31,17 +31,20 @@ enum { MR = 6 };
 
 /* Rows r0..r0+mr-1 of C. mr and nv are constants wherever this is inlined, so that acc
  * lives in registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
-INLINE void tile(const struct attn_gemm *g, int r0, const char *next, size_t next_step,
-                 const int mr, const int nv)
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): flat loops over registers */
+INLINE void tile(const struct attn_gemm *g, size_t r0, const char *next, size_t next_step,
+                 const size_t mr, const size_t nv)
 {
     vf acc[MR][NV];
-    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb, ldc = (size_t)g->ldc;
+    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb, ldc = (size_t)g->ldc,
+                 ldr = (size_t)g->ldr;
     const float *a = g->a + r0 * lda, *b = g->b;
     float *c = g->c + r0 * ldc;
-    const int tail = g->n - (nv - 1) * W; /* lanes of the last vector that are ours */
+    const int tail =
+        g->n - (int)(nv - 1) * W; /* lanes of the last vector that are ours */
 #define EACH                                                                             \
-    _Pragma("GCC unroll 8") for (int r = 0; r < mr; r++)                                 \
-        _Pragma("GCC unroll 4") for (int v = 0; v < nv; v++)
+    _Pragma("GCC unroll 8") for (size_t r = 0; r < mr; r++)                              \
+        _Pragma("GCC unroll 4") for (size_t v = 0; v < nv; v++)
 #define LANES (v < nv - 1 ? W : tail)
 
     if (g->add) {
@@ -50,31 +53,31 @@ INLINE void tile(const struct attn_gemm *g, int r0, const char *next, size_t nex
         EACH acc[r][v] = v_set1(0.0f);
         EACH __builtin_prefetch(c + r * ldc + v * W, 1, 3);
     }
-    if (g->res) EACH __builtin_prefetch(g->res + (size_t)(r0 + r) * g->ldr + v * W, 0, 3);
+    if (g->res) EACH __builtin_prefetch(g->res + (r0 + r) * ldr + v * W, 0, 3);
 
     /* Terms every row takes, then the up to mr-1 that only the lower rows may see. With
      * every term a little of what the next call will read is fetched. */
-    const int common = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
+    const int common = attn_max(0, attn_min(g->k, g->diag + (int)r0 + 1));
     for (int kk = 0; kk < common; kk++, b += ldb, next += next_step) {
         __builtin_prefetch(next, 0, 2);
         vf bv[NV];
 #pragma GCC unroll 4
-        for (int v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
+        for (size_t v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
 #pragma GCC unroll 8
-        for (int r = 0; r < mr; r++) {
+        for (size_t r = 0; r < mr; r++) {
             vf ar = v_set1(a[r * lda + kk]);
 #pragma GCC unroll 4
-            for (int v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+            for (size_t v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
         }
     }
-    const int end = attn_min(g->k, g->diag + r0 + mr);
+    const int end = attn_min(g->k, g->diag + (int)(r0 + mr));
     for (int kk = common; kk < end; kk++, b += ldb) {
 #pragma GCC unroll 8
-        for (int r = 0; r < mr; r++) {
-            if (kk > g->diag + r0 + r) continue;
+        for (size_t r = 0; r < mr; r++) {
+            if (kk > g->diag + (int)(r0 + r)) continue;
             vf ar = v_set1(a[r * lda + kk]);
 #pragma GCC unroll 4
-            for (int v = 0; v < nv; v++)
+            for (size_t v = 0; v < nv; v++)
                 acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
         }
     }
@@ -83,18 +86,18 @@ INLINE void tile(const struct attn_gemm *g, int r0, const char *next, size_t nex
     if (g->bias)
         EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
     if (g->res)
-        EACH acc[r][v] = v_add(
-            acc[r][v], v_load_n(g->res + (size_t)(r0 + r) * g->ldr + v * W, LANES, 0.0f));
+        EACH acc[r][v] =
+            v_add(acc[r][v], v_load_n(g->res + (r0 + r) * ldr + v * W, LANES, 0.0f));
     EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
 #undef EACH
 #undef LANES
 }
 
-typedef void tile_fn(const struct attn_gemm *g, int r0, const char *next,
+typedef void tile_fn(const struct attn_gemm *g, size_t r0, const char *next,
                      size_t next_step);
 
 #define TILE(mr, nv)                                                                     \
-    static void tile_##mr##_##nv(const struct attn_gemm *g, int r0, const char *next,    \
+    static void tile_##mr##_##nv(const struct attn_gemm *g, size_t r0, const char *next, \
                                  size_t next_step)                                       \
     {                                                                                    \
         tile(g, r0, next, next_step, mr, nv);                                            \
@@ -127,7 +130,7 @@ static void simd_gemm(const struct attn_gemm *g)
         const int mr = attn_min(MR, g->m - r0);
         cut.n = attn_min(g->n, g->edge + r0 + mr);
         if (cut.n <= 0) continue;
-        tiles[mr - 1][(cut.n - 1) / W](&cut, r0, next, a_term);
+        tiles[mr - 1][(cut.n - 1) / W](&cut, (size_t)r0, next, a_term);
         for (int r = r0; g->gelu && r < r0 + mr; r++)
             gelu_row(g->c + (size_t)r * g->ldc, g->n);
     }
