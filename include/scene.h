@@ -27,7 +27,7 @@ struct scene_rgba { /* sRGB, not premultiplied */
 enum scene_font {
     FONT_UI,        /* Inter Regular */
     FONT_UI_MEDIUM, /* Inter Medium */
-    FONT_UI_BOLD,   /* Inter Semi Bold */
+    FONT_UI_BOLD,   /* Inter Bold */
     FONT_MONO,      /* JetBrains Mono Regular */
     FONT_MONO_BOLD, /* JetBrains Mono Bold */
     FONT_COUNT

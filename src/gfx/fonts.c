@@ -12,7 +12,7 @@ static const struct wanted {
 } wanted[FONT_COUNT] = {
     [FONT_UI] = {"Inter", "DejaVu Sans", FC_WEIGHT_REGULAR, FC_WEIGHT_REGULAR},
     [FONT_UI_MEDIUM] = {"Inter", "DejaVu Sans", FC_WEIGHT_MEDIUM, FC_WEIGHT_REGULAR},
-    [FONT_UI_BOLD] = {"Inter", "DejaVu Sans", FC_WEIGHT_DEMIBOLD, FC_WEIGHT_BOLD},
+    [FONT_UI_BOLD] = {"Inter", "DejaVu Sans", FC_WEIGHT_BOLD, FC_WEIGHT_BOLD},
     [FONT_MONO] = {"JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR,
                    FC_WEIGHT_REGULAR},
     [FONT_MONO_BOLD] = {"JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_BOLD,
