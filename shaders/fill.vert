@@ -1,19 +1,18 @@
 #version 330 core
 // Opaque areas on whole pixels: nothing but a colour.
 layout(location = 0) in vec2 a_px;   // pixels
-layout(location = 5) in vec4 a_fill; // sRGB, opaque
+layout(location = 3) in vec4 a_fill; // sRGB, opaque
 
 layout(std140) uniform u_frame {
-    vec4 u_view;       // pixels * xy + zw = clip space
-    vec4 u_empty;      // colours of the theme, sRGB, not premultiplied
-    vec4 u_empty_line;
+    vec4 u_view;  // pixels * xy + zw = clip space
+    vec4 u_empty; // colours of the theme, sRGB, not premultiplied
     vec4 u_mask;
     vec4 u_hatch;
     vec4 u_odd;
-    vec4 u_density;    // x: pixels a point
+    vec4 u_density; // x: pixels a point; y: pixels from hatch line to hatch line
 };
 
-flat out vec4 v_fill;
+noperspective out vec4 v_fill;
 
 void main()
 {

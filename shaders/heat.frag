@@ -4,16 +4,16 @@
 // An axis whose cells are at least a pixel wide is near: a pixel belongs to the cell its
 // centre is in. On a far axis a pixel covers several cells, and the one of largest
 // magnitude that is computed and not masked is shown; NaN and infinities come first.
-in vec2 v_px; // pixels, origin at the top left
+// Cells large enough for corners and gaps are not drawn here: they are shapes.
+noperspective in vec2 v_px; // pixels, origin at the top left
 
 layout(std140) uniform u_frame {
-    vec4 u_view;       // pixels * xy + zw = clip space
-    vec4 u_empty;      // colours of the theme, sRGB, not premultiplied
-    vec4 u_empty_line;
+    vec4 u_view;  // pixels * xy + zw = clip space
+    vec4 u_empty; // colours of the theme, sRGB, not premultiplied
     vec4 u_mask;
     vec4 u_hatch;
     vec4 u_odd;
-    vec4 u_density;    // x: pixels a point
+    vec4 u_density; // x: pixels a point; y: pixels from hatch line to hatch line
 };
 
 uniform sampler2D u_values; // R32F: the matrix, and beside it its levels of detail
@@ -27,12 +27,9 @@ uniform ivec4 u_focus;      // the same of the cells that are not dimmed
 uniform ivec2 u_limit;      // cells computed, in reading order; j - i from which masked
 uniform vec4 u_range;       // values at the map's ends; gain; 1: logarithmic
 uniform vec2 u_alpha;       // in the focus, outside
-uniform vec3 u_shape;       // gap and corner radius; 1: dashes round empty cells; pixels
 layout(location = 0) out vec4 o_color; // premultiplied
 
 const int ODD = 0x7f800000; // bits of an infinity; NaN is above
-const float DASH = 3.0;     // points
-const float HATCH = 6.0;    // points from line to line, along an axis
 
 struct cells {
     int magnitude; // bits of the largest |value|, -1: none
@@ -106,28 +103,16 @@ void main()
     first = clamp(first, u_part.xy, u_part.zw - 1);
     last = clamp(last, first, u_part.zw - 1);
 
-    // The cell's box on whole pixels, without its share of the gap.
-    vec2 low = floor(u_grid.xy + vec2(first) * u_grid.zw + 0.5) + floor(u_shape.x * 0.5);
-    vec2 high = floor(u_grid.xy + vec2(first + 1) * u_grid.zw + 0.5) - ceil(u_shape.x * 0.5);
-    vec2 local = p + 0.5 - (low + high) * 0.5;
-    vec2 q = abs(local) - (high - low) * 0.5 + u_shape.y;
-    float d = length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - u_shape.y;
-    float cover = u_shape.x + u_shape.y > 0.0 ? clamp(0.5 - d, 0.0, 1.0) : 1.0;
-
     cells seen = look(first, last);
     vec4 color = u_empty;
     if (seen.magnitude >= 0) {
         color = value_color(seen.value);
     } else if (seen.masked) {
-        float period = HATCH * u_density.x;
-        float off = abs(mod(p.x + p.y, period) - 0.5 * period) * 0.70710678;
+        float period = u_density.y;
+        float off = abs(mod(p.x + p.y, period) - floor(0.5 * period)) * 0.70710678;
         color = mix(u_mask, u_hatch, clamp(0.5 + 0.5 * u_density.x - off, 0.0, 1.0));
-    } else if (u_shape.z > 0.0 && d > -u_density.x) {
-        float along = q.x > q.y ? p.y : p.x;
-        if (mod(along, 2.0 * DASH * u_density.x) < DASH * u_density.x)
-            color = u_empty_line;
     }
     bool focus = all(lessThan(first, u_focus.zw)) && all(greaterThanEqual(last, u_focus.xy));
-    float alpha = color.a * cover * (focus ? u_alpha.x : u_alpha.y);
+    float alpha = color.a * (focus ? u_alpha.x : u_alpha.y);
     o_color = vec4(color.rgb * alpha, alpha);
 }

@@ -3,16 +3,15 @@
 layout(location = 0) in vec2 a_px; // pixels, origin at the top left
 
 layout(std140) uniform u_frame {
-    vec4 u_view;       // pixels * xy + zw = clip space
-    vec4 u_empty;      // colours of the theme, sRGB, not premultiplied
-    vec4 u_empty_line;
+    vec4 u_view;  // pixels * xy + zw = clip space
+    vec4 u_empty; // colours of the theme, sRGB, not premultiplied
     vec4 u_mask;
     vec4 u_hatch;
     vec4 u_odd;
-    vec4 u_density;    // x: pixels a point
+    vec4 u_density; // x: pixels a point; y: pixels from hatch line to hatch line
 };
 
-out vec2 v_px;
+noperspective out vec2 v_px;
 
 void main()
 {

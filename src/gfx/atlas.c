@@ -4,9 +4,11 @@
 #include "glo.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WHITE = 2, GAP = 1, SHELF_STEP = 4 };
+static const float HATCH_POINTS = 6, DASH_POINTS = 3;
 
 bool atlas_init(struct atlas *a, struct arena *mem, struct err *e)
 {
@@ -17,7 +19,7 @@ bool atlas_init(struct atlas *a, struct arena *mem, struct err *e)
         return err_set(e, ERR_SYSTEM, "out of memory for the glyph atlas");
     a->texture =
         gl_texture_create(GL_R8, ATLAS_SIZE, ATLAS_SIZE, GL_RED, GL_UNSIGNED_BYTE, NULL);
-    atlas_reset(a);
+    atlas_set_density(a, 1);
     return true;
 }
 
@@ -27,15 +29,60 @@ void atlas_fini(struct atlas *a)
     *a = (struct atlas){0};
 }
 
+static int period(float points, float density)
+{
+    float texels = roundf(points * density);
+    return (int)fminf(fmaxf(texels, 2), ATLAS_TILE / 2);
+}
+
+int atlas_hatch_period(float density)
+{
+    return period(HATCH_POINTS, density);
+}
+
+int atlas_dash_period(float density)
+{
+    return period(2 * DASH_POINTS, density);
+}
+
+/* The patterns stay the same from tile to tile of a picture: they begin at multiples of
+ * their period. A tile is read up to ATLAS_TILE - period texels at a time. */
+static void draw_patterns(struct atlas *a)
+{
+    int hatch = atlas_hatch_period(a->density), dash = atlas_dash_period(a->density);
+    for (int y = 0; y < ATLAS_TILE; y++) {
+        uint8_t *row = a->texels + (size_t)y * ATLAS_SIZE;
+        for (int x = 0; x < ATLAS_TILE; x++) {
+            float off = (float)abs((x + y) % hatch - hatch / 2) * 0.70710678f;
+            float cover = fminf(fmaxf(0.5f + 0.5f * a->density - off, 0), 1);
+            row[ATLAS_HATCH_U + x] = (uint8_t)lroundf(cover * 255);
+        }
+        for (int x = 0; x < ATLAS_TILE_ACROSS; x++) {
+            row[ATLAS_DASH_V_U + x] = y % dash < dash / 2 ? 255 : 0;
+            if (y >= ATLAS_TILE_ACROSS) continue;
+            for (int k = x; k < ATLAS_TILE; k += ATLAS_TILE_ACROSS)
+                row[ATLAS_DASH_U + k] = k % dash < dash / 2 ? 255 : 0;
+        }
+    }
+}
+
 void atlas_reset(struct atlas *a)
 {
     memset(a->glyph, 0, ATLAS_GLYPHS * sizeof *a->glyph);
     a->n_glyph = 0;
     a->n_shelf = 0;
-    a->next_y = WHITE + GAP;
+    a->next_y = ATLAS_RESERVED;
     for (size_t y = 0; y < WHITE; y++) memset(a->texels + y * ATLAS_SIZE, 255, WHITE);
+    draw_patterns(a);
     a->dirty0 = 0;
-    a->dirty1 = WHITE;
+    a->dirty1 = ATLAS_RESERVED;
+}
+
+void atlas_set_density(struct atlas *a, float density)
+{
+    if (a->density == density) return;
+    a->density = density;
+    atlas_reset(a);
 }
 
 /* Room for w x h texels; false: full. */

@@ -7,6 +7,16 @@
 
 #include <epoxy/gl.h>
 
+/* Besides glyphs the atlas holds a texel that is 1 throughout, at (0, 0), and tiles of
+ * pattern: hatch lines where (u + v) / hatch begins, dashes along u, dashes along v. */
+enum {
+    ATLAS_TILE = 128,       /* texels a side; dashes: along the line */
+    ATLAS_TILE_ACROSS = 16, /* dashes: across the line */
+    ATLAS_HATCH_U = 8,
+    ATLAS_DASH_U = ATLAS_HATCH_U + ATLAS_TILE + 8,
+    ATLAS_DASH_V_U = ATLAS_DASH_U + ATLAS_TILE + 8,
+    ATLAS_RESERVED = ATLAS_TILE + 4 /* rows */
+};
 enum { ATLAS_SIZE = 2048, ATLAS_GLYPHS = 8192, ATLAS_SHELVES = 128 };
 
 /* Where a glyph lies: FONTS_PHASES pictures of w x h texels side by side, the first at
@@ -27,18 +37,25 @@ struct atlas {
         int y, h, x;
     } shelf[ATLAS_SHELVES];
     int n_shelf, next_y;
+    float density; /* pixels a point, of the patterns */
 };
 
 bool atlas_init(struct atlas *a, struct arena *mem, struct err *e);
 void atlas_fini(struct atlas *a);
-
-/* The texel that is 1 throughout, for shapes that are no glyphs: (0, 0). */
 
 /* The glyph of code at `size` pixels; made where it is new. NULL: the atlas is full, and
  * nothing is drawn from it any more after atlas_reset. advance: see fonts_render. */
 const struct glyph *atlas_glyph(struct atlas *a, struct fonts *f, enum scene_font font,
                                 uint32_t code, float size, float advance);
 void atlas_reset(struct atlas *a);
+
+/* Pixels from hatch line to hatch line along an axis, and from dash to dash, at so many
+ * pixels a point; at most half a tile. */
+int atlas_hatch_period(float density);
+int atlas_dash_period(float density);
+
+/* Makes the patterns for another density; resets the atlas where it is one. */
+void atlas_set_density(struct atlas *a, float density);
 
 /* Brings the texture up to date. */
 void atlas_upload(struct atlas *a);

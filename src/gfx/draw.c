@@ -11,12 +11,12 @@
 /* The std140 block u_frame; the same for all passes of a frame. */
 struct frame_block {
     float view[4];
-    float empty[4], empty_line[4], mask[4], hatch[4], odd[4];
+    float empty[4], mask[4], hatch[4], odd[4];
     float density[4];
 };
-static_assert(sizeof(struct frame_block) == 112, "std140");
+static_assert(sizeof(struct frame_block) == 96, "std140");
 static_assert(offsetof(struct frame_block, empty) == 16, "std140");
-static_assert(offsetof(struct frame_block, density) == 96, "std140");
+static_assert(offsetof(struct frame_block, density) == 80, "std140");
 
 enum { UNIFORM_ATLAS };
 static const struct gl_program_spec shape_spec = {"shape", {"u_atlas"}};
@@ -33,17 +33,12 @@ enum {
     HEAT_FOCUS,
     HEAT_LIMIT,
     HEAT_RANGE,
-    HEAT_ALPHA,
-    HEAT_SHAPE
+    HEAT_ALPHA
 };
 static const struct gl_program_spec heat_spec = {
     "heat",
     {"u_values", "u_maps", "u_map", "u_level", "u_grid", "u_bounds", "u_part", "u_focus",
-     "u_limit", "u_range", "u_alpha", "u_shape"}};
-
-/* Cells below these many pixels are drawn plain: no dashes; gap and corners shrink with
- * the cell, so that they never eat it. */
-static const float DASH_MIN = 12, GAP_SHARE = 0.12f, RADIUS_SHARE = 0.2f;
+     "u_limit", "u_range", "u_alpha"}};
 
 enum { MAP_SIZE = 256 };
 
@@ -76,12 +71,10 @@ static bool create_mesh(struct painter *p, struct arena *mem, struct err *e)
     glBindVertexArray(p->vao);
     glBindBuffer(GL_ARRAY_BUFFER, p->vertices);
     attribute(0, 2, GL_FLOAT, offsetof(struct mesh_vertex, x));
-    attribute(1, 2, GL_FLOAT, offsetof(struct mesh_vertex, local_x));
+    attribute(1, 4, GL_FLOAT, offsetof(struct mesh_vertex, local_x));
     attribute(2, 4, GL_FLOAT, offsetof(struct mesh_vertex, half_w));
-    attribute(3, 1, GL_FLOAT, offsetof(struct mesh_vertex, feather));
-    attribute(4, 2, GL_FLOAT, offsetof(struct mesh_vertex, u));
-    attribute(5, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, fill));
-    attribute(6, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, line));
+    attribute(3, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, fill));
+    attribute(4, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, line));
     size_t used = mem->used;
     uint16_t *index = arena_push(mem, (size_t)6 * MESH_QUADS, sizeof *index);
     if (!index) return err_set(e, ERR_SYSTEM, "out of memory for what is drawn");
@@ -169,11 +162,11 @@ static void begin_frame(struct painter *p, const struct scene_theme *t,
 {
     float sx = 2.0f / (float)view->w, sy = 2.0f / (float)view->h;
     float flip = view->top_first ? 1.0f : -1.0f;
-    struct frame_block b = {.view = {sx, flip * sy, -1 - sx * (float)view->x,
-                                     -flip - flip * sy * (float)view->y},
-                            .density = {view->density, 0, 0, 0}};
+    struct frame_block b = {
+        .view = {sx, flip * sy, -1 - sx * (float)view->x,
+                 -flip - flip * sy * (float)view->y},
+        .density = {view->density, (float)atlas_hatch_period(view->density), 0, 0}};
     set_color(b.empty, t->empty);
-    set_color(b.empty_line, t->empty_line);
     set_color(b.mask, t->mask);
     set_color(b.hatch, t->hatch);
     set_color(b.odd, t->odd);
@@ -250,15 +243,12 @@ static bool draw_heat(struct painter *p, const struct mesh_run *r, enum step_the
     struct heat_texture t;
     if (!heat_acquire(&p->heats, h->m, h->key, &t, e)) return false;
     const GLint *at = p->heat.at;
-    float cw = h->cell_w * d, ch = h->cell_h * d, side = fminf(cw, ch);
-    float gap = floorf(fminf(h->gap * d, side * GAP_SHARE) + 0.5f);
-    float radius = fminf(h->radius * d, side * RADIUS_SHARE);
-    if (side < DASH_MIN / 2) gap = radius = 0;
+    float cw = h->cell_w * d, ch = h->cell_h * d;
     int level = level_for(cw, ch, t.n_level);
     struct mesh_box b = mesh_heat_bounds(h, d);
 
     glUseProgram(p->heat.id);
-    set_blend(h->alpha < 1 || h->dim < 1 || gap + radius > 0);
+    set_blend(h->alpha < 1 || h->dim < 1);
     bind_texture(GL_TEXTURE1, p->maps);
     bind_texture(GL_TEXTURE0, t.id);
     glUniform1i(at[HEAT_VALUES], 0);
@@ -275,7 +265,6 @@ static bool draw_heat(struct painter *p, const struct mesh_run *r, enum step_the
     glUniform4f(at[HEAT_RANGE], h->lo, h->hi, h->gain,
                 h->log && h->map == MAP_SEQUENTIAL ? 1 : 0);
     glUniform2f(at[HEAT_ALPHA], h->alpha, h->alpha * h->dim);
-    glUniform3f(at[HEAT_SHAPE], gap, radius, side >= DASH_MIN ? 1 : 0);
     draw_quads(r);
     heat_release(&t);
     return true;
@@ -315,6 +304,8 @@ bool painter_draw(struct painter *p, const struct scene *sc,
     begin_frame(p, scene_theme_get(sc->theme), view);
     const struct mesh_text text = {&p->atlas, p->fonts, p->metrics};
     mesh_clear(&p->mesh);
+    atlas_set_density(&p->atlas, view->density);
+    p->mesh.theme = scene_theme_get(sc->theme);
     p->mesh.density = view->density;
     p->mesh.view =
         (struct mesh_box){(float)view->x, (float)view->y, (float)(view->x + view->w),

@@ -8,10 +8,8 @@
 /* As shape.vert reads it; see there for units. */
 struct mesh_vertex {
     float x, y;
-    float local_x, local_y;
+    float local_x, local_y, u, v;
     float half_w, half_h, radius, border;
-    float feather;
-    float u, v;
     struct scene_rgba fill, line;
 };
 
@@ -41,6 +39,7 @@ struct mesh {
     float density;
     struct mesh_box view; /* what is visible */
     struct mesh_box clip; /* of the item at hand, whole pixels */
+    const struct scene_theme *theme;
 };
 
 /* What text needs. */
@@ -59,5 +58,34 @@ bool mesh_add(struct mesh *m, const struct scene_item *it, const struct mesh_tex
 
 /* A matrix's part on whole pixels. */
 struct mesh_box mesh_heat_bounds(const struct scene_heat *heat, float density);
+
+/* ---- for the files that make shapes (shapes.c, cells.c) ---- */
+
+void mesh_rect(struct mesh *m, const struct scene_item *it);
+void mesh_line(struct mesh *m, const struct scene_item *it);
+void mesh_poly(struct mesh *m, const struct scene_item *it);
+
+/* Whether the cells of a matrix are large enough to be shapes, with corners and gaps; the
+ * others are a MESH_HEAT run. */
+bool mesh_cells_fit(const struct mesh *m, const struct scene_heat *heat);
+void mesh_cells(struct mesh *m, const struct scene_heat *heat);
+
+struct mesh_box mesh_intersect(struct mesh_box a, struct mesh_box b);
+bool mesh_is_empty(struct mesh_box b); /* true where a side is NaN, too */
+struct mesh_box mesh_grow(struct mesh_box b, float by);
+float mesh_snap(float v); /* to the nearest whole pixel */
+struct mesh_box mesh_scaled(struct scene_rect r, float density);
+struct mesh_box mesh_snapped(struct mesh_box b);
+
+/* Room for one quad in pass; NULL: full. */
+struct mesh_vertex *mesh_push(struct mesh *m, enum mesh_pass pass);
+/* The part of a shape that lies in box; proto holds what its corners share, u and v at
+ * the box's top left corner among it where it is textured; (cx, cy) is the shape's
+ * centre, unit the pixels in a unit of its distances. */
+void mesh_quad(struct mesh *m, enum mesh_pass pass, struct mesh_box box,
+               const struct mesh_vertex *proto, float cx, float cy, float unit,
+               bool textured);
+/* A convex polygon of n <= 4 corners. */
+void mesh_convex(struct mesh *m, const struct mesh_vertex *corner, int n);
 
 #endif
