@@ -163,7 +163,7 @@ bool llmc_open(struct weights *w, struct config *c, const char *path, struct err
         !list_tensors(f, &h, path_last(path), w->n_file - 1, e))
         return err_at(e, path_last(path));
     *c = (struct config){
-        .from = "header",
+        .from = f->name,
         .n_layer = h.layers,
         .n_head = h.heads,
         .d_model = h.d,

@@ -57,7 +57,7 @@ bool safetensors_open_index(struct weights *w, const char *path, struct err *e);
 
 /* What config.json, a checkpoint's header, or the tensors themselves say. */
 struct config {
-    const char *from; /* "config.json", ... for errors */
+    const char *from; /* "config.json", "model.bin"; for errors */
     int64_t n_layer, n_head, d_model, d_mlp, n_ctx, n_vocab;
     enum model_act act;
     double eps;
