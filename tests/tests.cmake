@@ -21,13 +21,15 @@ endfunction()
 
 layer_test(base)
 layer_test(model)
+include(tests/model.cmake)
 layer_test(step)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
 layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
-    tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c tests/scene_case.c
-    NEEDS model)
+    tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c
+    tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c
+    tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
 layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/ui_case.c
@@ -49,6 +51,20 @@ add_executable(exp_all tests/exp_all.c)
 target_link_libraries(exp_all PRIVATE attn m sanitize warnings)
 add_test(NAME attn_exp COMMAND exp_all 1009)
 set_tests_properties(attn_exp PROPERTIES LABELS unit)
+# All kernel sets against float64 without a test library; so also NEON's under emulation,
+# where gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user are.
+add_executable(attn_agree tests/attn_agree.c)
+target_link_libraries(attn_agree PRIVATE attn m sanitize warnings)
+add_test(NAME attn_agree COMMAND attn_agree)
+set_tests_properties(attn_agree PROPERTIES LABELS unit)
+find_program(AARCH64_CC aarch64-linux-gnu-gcc)
+find_program(QEMU_AARCH64 NAMES qemu-aarch64 qemu-aarch64-static)
+if(AARCH64_CC AND QEMU_AARCH64)
+    add_test(NAME attn_neon COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}
+        -DBUILD=${CMAKE_BINARY_DIR} -DCC=${AARCH64_CC} -DQEMU=${QEMU_AARCH64}
+        -P ${CMAKE_SOURCE_DIR}/tests/neon.cmake)
+    set_tests_properties(attn_neon PROPERTIES LABELS unit)
+endif()
 # The library installed alone and used by another project. A sanitized archive would ask
 # that project for the sanitizer's runtime.
 if(NOT HEADLIGHT_SANITIZE)
