@@ -61,7 +61,8 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
 bool ui_key_parse(const char *name, int *key, int *mods);
 
 /* Draws everything but the stage: top bar, left rail, side panel, bottom bar, banner,
- * message bar, tooltip, focus ring, key help. Call after scene_build. */
+ * message bar, tooltip, focus ring, key help. Call after scene_build. Its controls have
+ * the ids below 1000. */
 void ui_build(struct scene *sc, const struct step_state *s,
               const struct scene_source *src, const struct ui_pointer *p);
 

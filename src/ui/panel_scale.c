@@ -107,11 +107,12 @@ void panel_scale(struct panel *p)
 
 /* ---- stage 4 --------------------------------------------------------------------------------- */
 
-/* "·sat", or its number where it has no text. */
-static const char *token_name(const struct panel *p, int j)
+/* "·sat", or its number where it has no text; first: of its sentence. */
+static const char *token_name(const struct panel *p, int j, bool first)
 {
     const char *text = scene_token_text(p->u->sc, p->u->src, j);
-    return *text ? text : scene_print(p->u->sc, "token %d", j + 1);
+    return *text ? text
+                 : scene_print(p->u->sc, "%s %d", first ? "Token" : "token", j + 1);
 }
 
 static const char *why(const struct panel *p, int j)
@@ -122,7 +123,7 @@ static const char *why(const struct panel *p, int j)
         return scene_print(sc,
                            "The mask is off: %s may look at every token, even at the "
                            "one that it should predict.",
-                           token_name(p, i));
+                           token_name(p, i, false));
     if (j < 0)
         return scene_print(sc,
                            "Row %d predicts token %d, so it may look at tokens up to %d "
@@ -132,10 +133,10 @@ static const char *why(const struct panel *p, int j)
         return scene_print(sc,
                            "%s is later than %s: a model that saw it could copy its "
                            "answer.",
-                           token_name(p, j), token_name(p, i));
-    if (j == i) return scene_print(sc, "%s may look at itself.", token_name(p, i));
-    return scene_print(sc, "%s is earlier than %s: it may be used.", token_name(p, j),
-                       token_name(p, i));
+                           token_name(p, j, true), token_name(p, i, false));
+    if (j == i) return scene_print(sc, "%s may look at itself.", token_name(p, i, true));
+    return scene_print(sc, "%s is earlier than %s: it may be used.",
+                       token_name(p, j, true), token_name(p, i, false));
 }
 
 static void mask_line(const struct panel *p, int j, float cy, float pitch)
@@ -149,7 +150,7 @@ static void mask_line(const struct panel *p, int j, float cy, float pitch)
     panel_token(p, j, p->x + LABEL_W, cy, LABEL_W, seen);
     if (seen)
         panel_cell(p, (struct scene_rect){c.before, cy - h / 2, c.cell_w, h}, v,
-                   panel_range(p, ATTN_S_SCALED), ui_figure,
+                   panel_range(p, ATTN_S_RAW), ui_figure,
                    panel_number(p, ui_figure, c.cell_w * cell_share, v, 2));
     else
         panel_masked(p, (struct scene_rect){c.before, cy - h / 2, c.cell_w, h},
@@ -186,11 +187,11 @@ void panel_mask(struct panel *p)
     int count = m + (before > 0) + (behind > 0);
     float pitch = panel_pitch(p, count, after, ROW_LEAST_H, ROW_H);
     bool causal = p->t->opts.causal;
-    mask_rest(p, before, !causal || from <= p->at.row ? "before, visible" : "before",
+    mask_rest(p, before, !causal || from <= p->at.row ? "earlier, visible" : "earlier",
               pitch);
     for (int j = from; j < from + m; j++, p->y += pitch)
         mask_line(p, j, p->y + pitch / 2, pitch);
-    mask_rest(p, behind, causal && from + m > p->at.row ? "behind, hidden" : "behind",
+    mask_rest(p, behind, causal && from + m > p->at.row ? "later, hidden" : "later",
               pitch);
     panel_rule(p);
     panel_pair(p, "visible", scene_print(sc, "%d of %d", seen, p->n));
