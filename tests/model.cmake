@@ -10,3 +10,4 @@ endfunction()
 
 model_test(net)
 model_test(files)
+model_test(bpe)

@@ -417,7 +417,8 @@ static void any_bytes_do_no_harm(void **state)
                           case_config(&small.spec)};
     static const char *const names[] = {"model.safetensors", "model.bin", "config.json"};
     struct err e;
-    for (int i = 0; i < 3000; i++) {
+    folder_write_model(&folder, &small);
+    for (int i = 0; i < 1500; i++) {
         int f = i % 3;
         struct blob b = blob_of(good[f].data, good[f].n);
         size_t head = f == 0 ? 2200 : f == 1 ? 40 : b.n;
@@ -427,12 +428,12 @@ static void any_bytes_do_no_harm(void **state)
             static const char likely[] = "0123456789[]{}\",:-.eE \x00\xff";
             b.data[at] = (unsigned char)likely[(rng >> 20) % (sizeof likely - 1)];
         }
-        folder_write_model(&folder, &small);
         folder_write(&folder, names[f], &b);
         if (!tried(f == 1 ? folder_file(&folder, names[1]) : folder.path, &e)) {
             assert_true(e.code == ERR_INPUT || e.code == ERR_SYSTEM);
             assert_null(strchr(e.text, '\n'));
         }
+        if (f != 1) folder_write(&folder, names[f], &good[f]);
         blob_free(&b);
     }
     for (int f = 0; f < 3; f++) blob_free(&good[f]);
