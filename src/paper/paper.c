@@ -1,197 +1,263 @@
-/* Pictures as PNG files. cairo encodes and decodes; sizes of a file are checked before it
- * is given to cairo. */
+/* Pages: how large, in what format, and who draws them. */
 #include "paper.h"
 
-#include <cairo.h>
+#include "paint.h"
+#include "pen.h"
+#include "png.h"
+
+#include <cairo-pdf.h>
+#include <math.h>
 #include <string.h>
 
-/* No row of numbers deflates by more than about 1000; a PNG that says it holds more
- * pixels than that allows is not decoded. The file may be this long a pixel. */
-enum { PNG_HEAD = 33, PNG_BYTES_PER_PIXEL = 9, PNG_SLACK = 1 << 16, SIDE_MAX = 32767 };
+static const float INCH_MM = 25.4f, PX_INCH = 96, PDF_INCH = 72, PRINT_DPI = 300;
+enum { SIDE_MAX_VECTOR = 14400 }; /* PDF reference 1.7, annex C: units a page side */
 
-struct sink {
-    struct arena *mem;
-    size_t n;
-    bool full;
+struct paper {
+    struct arena mem;
+    struct faces fonts;
+    struct font_metrics metrics;
 };
 
-/* The arena holds nothing else, so pushes of whole bytes are kept contiguous by hand. */
-static cairo_status_t collect(void *closure, const unsigned char *data, unsigned n)
+bool paper_create(struct paper **out, struct err *e)
 {
-    struct sink *s = closure;
-    if (n > s->mem->size - s->n) {
-        s->full = true;
-        return CAIRO_STATUS_WRITE_ERROR;
-    }
-    memcpy(s->mem->data + s->n, data, n);
-    s->n += n;
-    return CAIRO_STATUS_SUCCESS;
-}
-
-/* c * a / 255, rounded. */
-static uint32_t times(uint32_t c, uint32_t a)
-{
-    return (c * a + 127) / 255;
-}
-
-static void to_cairo(uint32_t *to, const uint8_t *rgba, int n)
-{
-    for (int i = 0; i < n; i++, rgba += 4) {
-        uint32_t a = rgba[3];
-        to[i] = a << 24 | times(rgba[0], a) << 16 | times(rgba[1], a) << 8 |
-                times(rgba[2], a);
-    }
-}
-
-static uint8_t over(uint32_t c, uint32_t a)
-{
-    uint32_t v = a ? (c * 255 + a / 2) / a : 0;
-    return (uint8_t)(v > 255 ? 255 : v);
-}
-
-static void from_cairo(uint8_t *rgba, const uint32_t *from, int n, bool opaque)
-{
-    for (int i = 0; i < n; i++, rgba += 4) {
-        uint32_t p = from[i], a = opaque ? 255 : p >> 24;
-        rgba[0] = over(p >> 16 & 255, a);
-        rgba[1] = over(p >> 8 & 255, a);
-        rgba[2] = over(p & 255, a);
-        rgba[3] = (uint8_t)a;
-    }
-}
-
-static bool encode(cairo_surface_t *surface, const char *path, const uint8_t *rgba, int w,
-                   int h, struct err *e)
-{
-    cairo_surface_flush(surface);
-    unsigned char *pixels = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < h; y++)
-        to_cairo((uint32_t *)(void *)(pixels + (ptrdiff_t)y * stride),
-                 rgba + (size_t)y * (size_t)w * 4, w);
-    cairo_surface_mark_dirty(surface);
     struct arena mem;
-    size_t room = (size_t)w * (size_t)h * PNG_BYTES_PER_PIXEL / 2 + PNG_SLACK;
-    if (!arena_init(&mem, room, e)) return false;
-    struct sink sink = {&mem, 0, false};
-    cairo_status_t s = cairo_surface_write_to_png_stream(surface, collect, &sink);
-    bool ok = s == CAIRO_STATUS_SUCCESS;
-    if (ok)
-        ok = file_write(path, mem.data, sink.n, e);
-    else
-        (void)err_set(e, ERR_SYSTEM, "%s: no PNG could be made: %s", path,
-                      sink.full ? "it grew too large" : cairo_status_to_string(s));
+    if (!arena_init(&mem, sizeof(struct paper), e)) return false;
+    struct paper *p = arena_push(&mem, 1, sizeof *p);
+    p->mem = mem;
+    if (!faces_init(&p->fonts, &p->metrics, e)) {
+        arena_free(&mem);
+        return false;
+    }
+    *out = p;
+    return true;
+}
+
+void paper_destroy(struct paper *p)
+{
+    if (!p) return;
+    faces_fini(&p->fonts);
+    struct arena mem = p->mem;
     arena_free(&mem);
+}
+
+const struct font_metrics *paper_metrics(const struct paper *p)
+{
+    return &p->metrics;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------ */
+
+/* A page laid out: the part of the scene it shows, in the middle of what it spans. */
+struct sheet {
+    struct scene_rect part, span; /* points of the scene */
+    float w, h;                   /* in the page's unit */
+    float scale;                  /* of that unit, a point of the scene */
+    float unit_inch;              /* of that unit, an inch */
+};
+
+static bool is_size(float v)
+{
+    return v >= 0 && v < 1e6f; /* NaN is none */
+}
+
+static bool lay_out(struct sheet *s, const struct scene *sc,
+                    const struct paper_page *page, struct err *e)
+{
+    struct scene_rect part = page->part;
+    if (!(part.w > 0) || !(part.h > 0)) part = (struct scene_rect){0, 0, sc->w, sc->h};
+    if (!is_size(page->w) || !is_size(page->h) || !is_size(page->scale) ||
+        !is_size(page->dpi) || !is_size(part.w) || !is_size(part.h))
+        return err_set(e, ERR_USAGE, "a picture's size is a number from 0 to 1,000,000");
+    float unit_inch = page->unit == PAPER_MM ? INCH_MM : PX_INCH;
+    float scale = (page->scale > 0 ? page->scale : 1) * unit_inch / PX_INCH;
+    if (page->w > 0 && page->h > 0)
+        scale = fminf(page->w / part.w, page->h / part.h);
+    else if (page->w > 0)
+        scale = page->w / part.w;
+    else if (page->h > 0)
+        scale = page->h / part.h;
+    float w = page->w > 0 ? page->w : part.w * scale;
+    float h = page->h > 0 ? page->h : part.h * scale;
+    struct scene_rect span = {part.x + (part.w - w / scale) / 2,
+                              part.y + (part.h - h / scale) / 2, w / scale, h / scale};
+    *s = (struct sheet){part, span, w, h, scale, unit_inch};
+    return true;
+}
+
+static bool bad_side(const char *path, double w, double h, int most, const char *unit,
+                     struct err *e)
+{
+    if (w >= 0.5 && h >= 0.5 && w <= most && h <= most) return false;
+    (void)err_set(e, ERR_USAGE, "%s: a picture of %.0f x %.0f %s; a side is from 1 to %d",
+                  path, w, h, unit, most);
+    return true;
+}
+
+static void lay_paper(cairo_t *cr, const struct scene *sc)
+{
+    struct scene_rgba c = scene_theme_get(sc->theme)->paper;
+    cairo_set_source_rgb(cr, c.r / 255.0, c.g / 255.0, c.b / 255.0);
+    cairo_paint(cr);
+}
+
+/* Everything between an open surface and its end. */
+static bool paint_cairo(struct paper *p, const struct scene *sc, const struct sheet *s,
+                        bool transparent, cairo_t *cr, float density, struct err *e)
+{
+    struct arena mem;
+    struct pen_cairo pen;
+    if (!arena_init(&mem, paint_bytes() + 64, e)) return false;
+    if (!transparent) lay_paper(cr, sc);
+    cairo_translate(cr, (double)-s->span.x, (double)-s->span.y);
+    pen_cairo_init(&pen, cr, &p->fonts, sc->font, density);
+    bool ok = paint_scene(&pen.pen, sc, s->part, &mem, e);
+    arena_free(&mem);
+    cairo_status_t status = cairo_status(cr);
+    if (ok && status != CAIRO_STATUS_SUCCESS)
+        ok = err_set(e, ERR_SYSTEM, "no picture could be made: %s",
+                     cairo_status_to_string(status));
     return ok;
 }
 
-bool paper_png_write(const char *path, const uint8_t *rgba, int w, int h, struct err *e)
+/* ---- PNG ---------------------------------------------------------------------------------- */
+
+static bool write_png(struct paper *p, const struct scene *sc, const struct sheet *s,
+                      const struct paper_page *page, const char *path, struct err *e)
 {
-    if (w < 1 || h < 1 || w > SIDE_MAX || h > SIDE_MAX)
-        return err_set(e, ERR_USAGE, "%s: a picture of %d x %d pixels; at most %d a side",
-                       path, w, h, SIDE_MAX);
-    /* A picture without transparency is stored without it: half the file's channels. */
-    bool opaque = true;
-    for (size_t i = 0; opaque && i < (size_t)w * (size_t)h; i++)
-        opaque = rgba[4 * i + 3] == 255;
+    float dpi = page->unit != PAPER_MM ? 0 : page->dpi > 0 ? page->dpi : PRINT_DPI;
+    float pixels = dpi > 0 ? dpi / INCH_MM : 1; /* a unit of the page */
+    double w = round((double)(s->w * pixels)), h = round((double)(s->h * pixels));
+    if (bad_side(path, w, h, PNG_SIDE_MAX, "pixels", e)) return false;
+    float density = s->scale * pixels;
     cairo_surface_t *surface = cairo_image_surface_create(
-        opaque ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32, w, h);
-    bool ok = cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS;
-    if (ok)
-        ok = encode(surface, path, rgba, w, h, e);
-    else
-        (void)err_set(e, ERR_SYSTEM, "%s: no memory for %d x %d pixels", path, w, h);
+        page->transparent ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, (int)w, (int)h);
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
+        cairo_surface_destroy(surface);
+        return err_set(e, ERR_SYSTEM, "%s: no memory for %.0f x %.0f pixels", path, w, h);
+    }
+    /* The grid of pixels begins at the scene's origin, whatever part is shown. */
+    struct sheet on_grid = *s;
+    on_grid.span.x = roundf(s->span.x * density) / density;
+    on_grid.span.y = roundf(s->span.y * density) / density;
+    cairo_t *cr = cairo_create(surface);
+    cairo_scale(cr, (double)density, (double)density);
+    bool ok = paint_cairo(p, sc, &on_grid, page->transparent, cr, density, e);
+    cairo_destroy(cr);
+    if (ok) ok = png_file(surface, path, dpi, e);
     cairo_surface_destroy(surface);
     return ok;
 }
 
-static uint32_t big_endian(const unsigned char *b)
-{
-    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
-}
+/* ---- PDF ---------------------------------------------------------------------------------- */
 
-/* The sizes in the header chunk, which is always first (PNG specification, 11.2.2). */
-static bool header_size(const char *data, size_t n, uint32_t *w, uint32_t *h)
-{
-    static const unsigned char magic[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
-                                            0,    0,   0,   13,  'I',  'H',  'D',  'R'};
-    if (n < PNG_HEAD || memcmp(data, magic, sizeof magic) != 0) return false;
-    *w = big_endian((const unsigned char *)data + sizeof magic);
-    *h = big_endian((const unsigned char *)data + sizeof magic + 4);
-    return *w > 0 && *h > 0;
-}
-
-struct source {
-    const char *data;
-    size_t left;
+struct pdf_sink {
+    struct file_out out;
+    struct err *e;
+    bool failed;
 };
 
-static cairo_status_t supply(void *closure, unsigned char *to, unsigned n)
+static cairo_status_t collect(void *closure, const unsigned char *data, unsigned n)
 {
-    struct source *s = closure;
-    if (n > s->left) return CAIRO_STATUS_READ_ERROR;
-    memcpy(to, s->data, n);
-    s->data += n;
-    s->left -= n;
-    return CAIRO_STATUS_SUCCESS;
+    struct pdf_sink *s = closure;
+    if (!s->failed) s->failed = !file_put(&s->out, data, n, s->e);
+    return s->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-static bool decode(const char *path, const char *data, size_t n, struct arena *mem,
-                   uint8_t **rgba, int w, int h, struct err *e)
+static bool write_pdf(struct paper *p, const struct scene *sc, const struct sheet *s,
+                      const struct paper_page *page, const char *path, struct err *e)
 {
-    struct source source = {data, n};
-    cairo_surface_t *s = cairo_image_surface_create_from_png_stream(supply, &source);
-    cairo_status_t status = cairo_surface_status(s);
-    cairo_format_t format = cairo_image_surface_get_format(s);
-    bool ok = false;
-    if (status == CAIRO_STATUS_NO_MEMORY) {
-        (void)err_set(e, ERR_SYSTEM, "%s: no memory for %d x %d pixels", path, w, h);
-    } else if (status != CAIRO_STATUS_SUCCESS) {
-        (void)err_set(e, ERR_INPUT, "%s: the PNG is damaged or cut short", path);
-    } else if (cairo_image_surface_get_width(s) != w ||
-               cairo_image_surface_get_height(s) != h ||
-               (format != CAIRO_FORMAT_ARGB32 && format != CAIRO_FORMAT_RGB24)) {
-        (void)err_set(e, ERR_INPUT, "%s: PNGs of 8 bits a channel are read, not this one",
-                      path);
-    } else if (!(*rgba = arena_push(mem, (size_t)w * (size_t)h, 4))) {
-        (void)err_set(e, ERR_SYSTEM, "%s: no memory for %d x %d pixels", path, w, h);
-    } else {
-        cairo_surface_flush(s);
-        const unsigned char *pixels = cairo_image_surface_get_data(s);
-        int stride = cairo_image_surface_get_stride(s);
-        for (int y = 0; y < h; y++)
-            from_cairo(*rgba + (size_t)y * (size_t)w * 4,
-                       (const uint32_t *)(const void *)(pixels + (ptrdiff_t)y * stride),
-                       w, format == CAIRO_FORMAT_RGB24);
-        ok = true;
-    }
-    cairo_surface_destroy(s);
-    return ok;
+    double unit = (double)(PDF_INCH / s->unit_inch);
+    double w = (double)s->w * unit, h = (double)s->h * unit;
+    if (bad_side(path, w, h, SIDE_MAX_VECTOR, "points of 1/72 inch", e)) return false;
+    struct pdf_sink sink = {.e = e};
+    if (!file_begin(&sink.out, path, e)) return false;
+    cairo_surface_t *surface = cairo_pdf_surface_create_for_stream(collect, &sink, w, h);
+    /* No date: the same scene gives the same bytes. */
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "Headlight");
+    cairo_t *cr = cairo_create(surface);
+    cairo_scale(cr, (double)s->scale * unit, (double)s->scale * unit);
+    bool ok = paint_cairo(p, sc, s, page->transparent, cr, 0, e);
+    cairo_destroy(cr);
+    cairo_surface_finish(surface);
+    cairo_status_t status = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    if (ok && !sink.failed && status != CAIRO_STATUS_SUCCESS)
+        ok = err_set(e, ERR_SYSTEM, "%s: no PDF could be made: %s", path,
+                     cairo_status_to_string(status));
+    if (ok && !sink.failed) return file_end(&sink.out, e);
+    file_drop(&sink.out);
+    return false;
 }
 
-bool paper_png_read(const char *path, struct arena *mem, int64_t max_pixels,
-                    uint8_t **rgba, int *w, int *h, struct err *e)
+/* ---- SVG ---------------------------------------------------------------------------------- */
+
+static bool write_svg(struct paper *p, const struct scene *sc, const struct sheet *s,
+                      const struct paper_page *page, const char *path, struct err *e)
 {
-    if (max_pixels < 1 || max_pixels > (int64_t)SIDE_MAX * SIDE_MAX)
-        return err_set(e, ERR_USAGE, "%s: at most %d x %d pixels can be read", path,
-                       SIDE_MAX, SIDE_MAX);
-    size_t most = (size_t)max_pixels * PNG_BYTES_PER_PIXEL + PNG_SLACK;
-    struct arena file;
-    if (!arena_init(&file, most + 64, e)) return false;
-    char *data = NULL;
-    size_t n = 0;
-    uint32_t fw = 0, fh = 0;
-    bool ok = file_read(path, most, &file, &data, &n, e);
-    if (ok && !header_size(data, n, &fw, &fh))
-        ok = err_set(e, ERR_INPUT, "%s: is not a PNG file", path);
-    if (ok && (fw > SIDE_MAX || fh > SIDE_MAX || (int64_t)fw * fh > max_pixels))
-        ok = err_set(e, ERR_INPUT, "%s: %u x %u pixels; at most %lld are read", path, fw,
-                     fh, (long long)max_pixels);
-    if (ok) ok = decode(path, data, n, mem, rgba, (int)fw, (int)fh, e);
-    if (ok) {
-        *w = (int)fw;
-        *h = (int)fh;
+    if (bad_side(path, (double)s->w, (double)s->h, 1000000, "units", e)) return false;
+    struct file_out out;
+    struct arena mem;
+    if (!arena_init(&mem, paint_bytes() + 256, e)) return false;
+    if (!file_begin(&out, path, e)) {
+        arena_free(&mem);
+        return false;
     }
-    arena_free(&file);
-    return ok;
+    struct pen_svg pen;
+    struct pen_svg_head head = {s->w, s->h, page->unit == PAPER_MM ? "mm" : "", s->span};
+    pen_svg_begin(&pen, &out, &p->fonts, sc->font, &head, e);
+    if (!page->transparent) {
+        struct path_step step;
+        struct path path_all = {.at = &step, .room = 1};
+        path_box(&path_all, s->span, 0);
+        pen.pen.k->fill(&pen.pen, &path_all, scene_theme_get(sc->theme)->paper);
+    }
+    bool ok = paint_scene(&pen.pen, sc, s->part, &mem, e) && pen_svg_end(&pen);
+    arena_free(&mem);
+    if (ok) return file_end(&out, e);
+    file_drop(&out);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+bool paper_write(struct paper *p, const struct scene *sc, const struct paper_page *page,
+                 enum paper_format format, const char *path, struct err *e)
+{
+    struct sheet s;
+    if (!lay_out(&s, sc, page, e)) return false;
+    switch (format) {
+    case PAPER_PNG:
+        return write_png(p, sc, &s, page, path, e);
+    case PAPER_SVG:
+        return write_svg(p, sc, &s, page, path, e);
+    case PAPER_PDF:
+        break;
+    }
+    return write_pdf(p, sc, &s, page, path, e);
+}
+
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), k = strlen(ending);
+    if (n < k) return false;
+    for (size_t i = 0; i < k; i++) {
+        char c = path[n - k + i];
+        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
+        if (c != ending[i]) return false;
+    }
+    return true;
+}
+
+bool paper_format_of(const char *path, enum paper_format *format, struct err *e)
+{
+    static const char *const ending[] = {
+        [PAPER_PNG] = ".png", [PAPER_SVG] = ".svg", [PAPER_PDF] = ".pdf"};
+    for (int i = 0; i < 3; i++) {
+        if (!ends_with(path, ending[i])) continue;
+        *format = (enum paper_format)i;
+        return true;
+    }
+    return err_set(e, ERR_USAGE,
+                   "%s: the name has to end in .png, .svg or .pdf for a picture", path);
 }
