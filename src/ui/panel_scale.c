@@ -156,7 +156,7 @@ static void mask_line(const struct panel *p, int j, float cy, float pitch)
         panel_masked(p, (struct scene_rect){c.before, cy - h / 2, c.cell_w, h},
                      "\u2212\u221E");
     const char *word = seen ? j == p->at.row ? "visible: itself" : "visible"
-                       : j == p->at.row + 1 ? "hidden: the answer"
+                       : j == p->at.row + 1 ? "hidden: answer"
                                             : "hidden";
     (void)ui_text_fit(p->u, x, cy, p->x + p->w - x, ALIGN_LEFT, ui_body,
                       seen ? t->ink : t->ink_soft, word);
