@@ -10,7 +10,7 @@ static const float formula_size = 15, shapes_size = 13, shapes_gap = 22;
 static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
 static const float caption_size_small = 14, caption_leading_small = 19,
                    caption_up_small = 78;
-static const float cost_size = 12, cost_size_least = 9.5f, cost_up = 16,
+static const float cost_size = 12, cost_size_least = 9, cost_up = 16,
                    canvas_inset_small = 22;
 
 /* ---- the whole stage ------------------------------------------------------------------------------ */

@@ -266,7 +266,8 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                 const char *name, struct scene_rgba color, const char *note, float alpha)
 {
     static const float below_by = 22, above_by = 9, size = 14, note_size = 12;
-    static const float reach = 9; /* a label may end so far right of its matrix */
+    static const float reach = 4; /* a label may end so far right of its matrix: the
+                                   * canvas has that much left, too */
     struct scene *sc = b->sc;
     struct grid g = grid_on_screen(b, *fitted);
     float y = below ? g.y + grid_h(&g) + below_by : g.y - above_by;
