@@ -1,0 +1,55 @@
+# Full-size models from the tools beside the test data, with references in double.
+# Run as: cmake -DTOOLS=<folder> -DDATA=<folder> -DOUT=<folder> -P tests/make_models.cmake
+# Makes nothing, and says so, where the tools or Python with numpy are not there. What is
+# there already is not made again.
+cmake_minimum_required(VERSION 3.25)
+
+if(DEFINED ENV{HEADLIGHT_TEST_DATA})
+    set(DATA $ENV{HEADLIGHT_TEST_DATA})
+endif()
+foreach(name /usr/bin/python3 python3)
+    execute_process(COMMAND ${name} -c "import numpy" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
+    if(NOT missing)
+        set(python ${name})
+        break()
+    endif()
+endforeach()
+if(NOT python OR NOT EXISTS ${TOOLS}/make_gpt2_safetensors.py)
+    message(STATUS "skipped: ${TOOLS} or Python with numpy is not there")
+    return()
+endif()
+
+function(run)
+    execute_process(COMMAND ${python} ${ARGN} RESULT_VARIABLE failed OUTPUT_QUIET)
+    if(failed)
+        message(FATAL_ERROR "${ARGN}: ${failed}")
+    endif()
+endfunction()
+
+# model(name options...): OUT/name, and OUT/name/ref for the ids of test_model_weights.c
+function(model name)
+    if(EXISTS ${OUT}/${name}/ref/logits.npy)
+        return()
+    endif()
+    message(STATUS "making ${OUT}/${name}")
+    run(${TOOLS}/make_gpt2_safetensors.py ${OUT}/${name} --attn-std 0.1 ${ARGN})
+    run(${TOOLS}/ref_forward.py ${OUT}/${name} --ids 464,3797,3332,319,262,2603,13,464 --out ${OUT}/${name}/ref)
+endfunction()
+set(small --n-layer 2 --vocab 4096)
+model(small_f32 ${small})
+model(small_f16 ${small} --dtype F16 --prefix --lm-head separate)
+model(small_bf16 ${small} --dtype BF16 --no-mask-buffers)
+model(xl_bf16 --n-layer 1 --n-embd 1600 --n-head 25 --vocab 4096 --dtype BF16 --prefix)
+if(NOT EXISTS ${OUT}/llmc/model.bin)
+    run(${TOOLS}/make_gpt2_safetensors.py ${OUT}/llmc ${small} --attn-std 0.1 --format llmc)
+endif()
+
+foreach(prompt ex0 ex1)
+    set(folder ${OUT}/prompt_${prompt})
+    set(x ${DATA}/gpt2-block1/prompt_${prompt})
+    if(NOT EXISTS ${folder}/merges.txt AND EXISTS ${x}/x.npy)
+        message(STATUS "making ${folder}")
+        run(${TOOLS}/make_block_folder.py ${DATA}/gpt2-block1/block1_attn.safetensors ${folder}
+            --x ${x}/x.npy --prompt ${x}/prompt.json --tokenizer ${DATA}/tokenizer)
+    endif()
+endforeach()
