@@ -55,7 +55,7 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     (void)scene_paragraph(sc, x, bottom - (small ? caption_up_small : caption_up), width,
                           leading, FONT_UI, size, st->b.theme->ink, w->caption);
     float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
-    float fit = fmaxf(cost_size * fminf(1, width / natural), cost_size_least);
+    float fit = fmaxf(cost_size * fminf(1, (width - 1) / natural), cost_size_least);
     (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, fit,
                      st->b.theme->ink_faint,
                      scene_fit_text(sc, FONT_MONO, fit, width, w->cost));
