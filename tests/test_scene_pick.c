@@ -1,0 +1,234 @@
+/* scene: what lies under the pointer is what is drawn there. */
+#include "scene_case.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static bool inside(struct scene_rect r, float x, float y)
+{
+    return x >= r.x && y >= r.y && x < r.x + r.w && y < r.y + r.h;
+}
+
+/* The topmost item with a hit, found by looking at all of them. */
+static const struct scene_item *topmost(const struct scene *sc, float x, float y)
+{
+    const struct scene_item *top = NULL;
+    for (int i = 0; i < sc->n; i++) {
+        const struct scene_item *it = &sc->items[i];
+        if (it->hit.kind != HIT_NONE && inside(it->clip, x, y) &&
+            inside(scene_item_box(sc, it), x, y))
+            top = it;
+    }
+    return top;
+}
+
+/* Points at the centre of some cells of a live matrix; returns how many were seen. */
+static int check_cells(struct scene_case *c, const struct scene_item *it)
+{
+    const struct scene_heat *t = &it->u.heat;
+    int rows = t->row1 - t->row0, cols = t->col1 - t->col0, seen = 0;
+    int step_i = rows / 40 + 1, step_j = cols / 40 + 1;
+    for (int i = t->row0; i < t->row1; i += step_i)
+        for (int j = t->col0; j < t->col1; j += step_j) {
+            float x = t->x + ((float)j + 0.5f) * t->cell_w;
+            float y = t->y + ((float)i + 0.5f) * t->cell_h;
+            struct scene_at at = scene_pick(&c->sc, x, y);
+            assert_ptr_equal(at.item, topmost(&c->sc, x, y));
+            if (at.item != it) {
+                /* off the canvas, or under a token's chip */
+                if (!inside(it->clip, x, y)) continue;
+                assert_non_null(at.item);
+                if (at.item->hit.kind != HIT_ACTION || at.item < it)
+                    fail_msg("%s: %s %d, %d is hidden", case_where(c).text,
+                             scene_tensor_name(it->hit.tensor), i, j);
+                continue;
+            }
+            bool turned = it->hit.transposed;
+            struct step_ref want = {it->hit.tensor, turned ? j : i, turned ? i : j};
+            if (!step_ref_is(at.cell, want))
+                fail_msg("%s: %s %d, %d picks %d, %d", case_where(c).text,
+                         scene_tensor_name(want.tensor), want.row, want.col, at.cell.row,
+                         at.cell.col);
+            seen++;
+        }
+    return seen;
+}
+
+static int check_all(struct scene_case *c, bool all)
+{
+    int seen = 0;
+    for (int k = 0; k < c->sc.n; k++) {
+        const struct scene_item *it = &c->sc.items[k];
+        if (it->kind != SCENE_HEAT || it->hit.kind != HIT_CELLS) continue;
+        int n = check_cells(c, it);
+        const struct scene_heat *t = &it->u.heat;
+        int rows = t->row1 - t->row0, cols = t->col1 - t->col0;
+        int asked =
+            ((rows - 1) / (rows / 40 + 1) + 1) * ((cols - 1) / (cols / 40 + 1) + 1);
+        if (all && n != asked)
+            fail_msg("%s: %d of %d cells of %s can be picked", case_where(c).text, n,
+                     asked, scene_tensor_name(it->hit.tensor));
+        seen += n;
+    }
+    return seen;
+}
+
+static void every_cell_of_a_finished_stage_picks_itself(void **state)
+{
+    (void)state;
+    static const int n_tok[] = {0 /* toy */, 1, 2, 64, 1024};
+    for (int k = 0; k < 5; k++) {
+        struct scene_case c;
+        case_open(&c, k ? STEP_GPT2 : STEP_TOY);
+        if (k) case_tokens(&c, n_tok[k]);
+        for (int s = 0; s < ATTN_STAGE_COUNT; s++)
+            for (int size = 0; size < CASE_SIZES; size++) {
+                case_show(&c, (enum attn_stage)s, 1, case_sizes[size].w,
+                          case_sizes[size].h);
+                assert_true(check_all(&c, true) > 0);
+            }
+        case_close(&c);
+    }
+}
+
+static void what_is_drawn_is_picked_at_every_time(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++)
+        for (int t = 0; t < 60; t++) {
+            case_show(&c, (enum attn_stage)s, (float)t / 60, 1440, 900);
+            for (int k = 0; k < c.sc.n; k++) {
+                const struct scene_item *it = &c.sc.items[k];
+                if (it->kind != SCENE_HEAT || it->hit.kind != HIT_CELLS) continue;
+                struct scene_rect box = scene_item_box(&c.sc, it);
+                float x = box.x + 0.5f, y = box.y + 0.5f;
+                struct scene_at at = scene_pick(&c.sc, x, y);
+                assert_ptr_equal(at.item, topmost(&c.sc, x, y));
+            }
+        }
+    case_close(&c);
+}
+
+/* Random views, as wheel and drag make them. */
+static void cells_pick_themselves_zoomed_and_panned(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (int scale = 0; scale < STEP_SCALE_COUNT; scale++) {
+        struct scene_case c;
+        case_open(&c, (enum step_scale)scale);
+        if (scale == STEP_GPT2) case_tokens(&c, 1024);
+        int seen = 0;
+        for (int s = 0; s < ATTN_STAGE_COUNT; s++)
+            for (int k = 0; k < 25; k++) {
+                case_place(&c)->view = (struct step_view){.zoom = 1};
+                case_show(&c, (enum attn_stage)s, 1, 1280, 800);
+                struct scene_rect r = c.sc.canvas;
+                struct step_action a = {.verb = STEP_ZOOM,
+                                        .x = r.x + r.w * (0.5f + 0.4f * case_unit(&seed)),
+                                        .y = r.y + r.h * (0.5f + 0.4f * case_unit(&seed)),
+                                        .z = powf(2, 2.5f + 2.5f * case_unit(&seed))};
+                (void)step_apply(&c.state, a);
+                (void)step_apply(&c.state,
+                                 (struct step_action){.verb = STEP_PAN,
+                                                      .x = 150 * case_unit(&seed),
+                                                      .y = 150 * case_unit(&seed)});
+                case_build(&c, 1280, 800);
+                seen += check_all(&c, false);
+            }
+        assert_true(seen > 1000);
+        case_close(&c);
+    }
+}
+
+/* Beside the matrices the canvas answers, and outside of it no cell does, however far a
+ * matrix reaches. */
+static void cells_answer_on_the_canvas_and_nowhere_else(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++)
+        for (int zoomed = 0; zoomed < 2; zoomed++) {
+            case_place(&c)->view = (struct step_view){zoomed ? 5 : 1, zoomed ? -2000 : 0,
+                                                      zoomed ? -1200 : 0};
+            case_show(&c, (enum attn_stage)s, 1, 1280, 800);
+            for (float y = 0.5f; y < 800; y += 7)
+                for (float x = 0.5f; x < 1280; x += 7) {
+                    struct scene_at at = scene_pick(&c.sc, x, y);
+                    assert_ptr_equal(at.item, topmost(&c.sc, x, y));
+                    bool cells = at.item && at.item->hit.kind == HIT_CELLS;
+                    if (cells) assert_true(inside(c.sc.canvas, x, y));
+                    if (!cells) assert_int_equal(at.cell.tensor, ATTN_TENSOR_COUNT);
+                    if (inside(c.sc.frame.stage, x, y)) {
+                        assert_non_null(at.item);
+                        if (!cells && at.item->hit.kind != HIT_ACTION)
+                            assert_int_equal(at.item->hit.kind, HIT_CANVAS);
+                    } else {
+                        assert_null(at.item); /* ui draws there, scene does not */
+                    }
+                }
+        }
+    case_close(&c);
+}
+
+static void a_row_is_selected_by_its_chip(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
+        case_show(&c, (enum attn_stage)s, 1, 1024, 640);
+        bool row[5] = {false};
+        for (int k = 0; k < c.sc.n; k++) {
+            const struct scene_item *it = &c.sc.items[k];
+            if (it->hit.kind != HIT_ACTION) continue;
+            assert_int_equal(it->hit.action.verb, STEP_ROW);
+            assert_true(it->hit.tip && *it->hit.tip);
+            struct scene_rect box = scene_item_box(&c.sc, it);
+            struct scene_at at = scene_pick(&c.sc, box.x + box.w / 2, box.y + box.h / 2);
+            assert_ptr_equal(at.item, it);
+            struct step_state next = c.state;
+            assert_true(step_apply(&next, it->hit.action));
+            row[step_place_of(&next)->row] = true;
+        }
+        for (int i = 0; i < 5; i++) assert_true(row[i]);
+    }
+    case_close(&c);
+}
+
+static void a_control_is_found_by_its_id(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    case_build(&c, 1024, 640);
+    assert_null(scene_find(&c.sc, 0));
+    assert_null(scene_find(&c.sc, 77));
+    struct scene_item *it =
+        scene_rect(&c.sc, (struct scene_rect){1, 2, 3, 4}, 0, (struct scene_rgba){0});
+    it->hit.id = 77;
+    assert_ptr_equal(scene_find(&c.sc, 77), it);
+    assert_null(scene_find(&c.sc, 0));
+    assert_null(scene_find(&c.sc, -1));
+    case_close(&c);
+}
+
+int scene_pick_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_cell_of_a_finished_stage_picks_itself),
+        cmocka_unit_test(what_is_drawn_is_picked_at_every_time),
+        cmocka_unit_test(cells_pick_themselves_zoomed_and_panned),
+        cmocka_unit_test(cells_answer_on_the_canvas_and_nowhere_else),
+        cmocka_unit_test(a_row_is_selected_by_its_chip),
+        cmocka_unit_test(a_control_is_found_by_its_id),
+    };
+    return cmocka_run_group_tests_name("scene picking", tests, NULL, NULL);
+}
