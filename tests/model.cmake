@@ -11,6 +11,9 @@ endfunction()
 model_test(net)
 model_test(files)
 model_test(bpe)
+model_test(memory)
+target_link_libraries(test_model_memory PRIVATE PkgConfig::JANSSON)
+target_link_options(test_model_memory PRIVATE -Wl,--wrap=aligned_alloc)
 
 # On real weights and on full-size ones, which a fixture makes where its tools are.
 add_executable(test_model_weights tests/test_model_weights.c tests/npy.c)

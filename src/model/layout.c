@@ -125,11 +125,10 @@ static bool survey(struct binding *b, struct err *e)
     return true;
 }
 
-static bool check_dims(const struct binding *b, struct err *e)
+bool layout_check(const struct weights *w, const struct config *c, struct err *e)
 {
-    const struct config *c = b->c;
     int64_t n = 0;
-    for (int f = 0; f < b->w->n_file; f++) n += b->w->files[f].n_tensor;
+    for (int f = 0; f < w->n_file; f++) n += w->files[f].n_tensor;
     if (c->n_layer > n)
         return err_set(e, ERR_INPUT, "%s: n_layer %jd, the model has only %jd tensors",
                        c->from, (intmax_t)c->n_layer, (intmax_t)n);
@@ -157,7 +156,7 @@ bool layout_bind(struct layout *l, const struct weights *w, const struct config 
 {
     struct binding b = {.w = w, .c = c};
     *l = (struct layout){.config = *c};
-    if (!check_dims(&b, e) || !survey(&b, e)) return false;
+    if (!survey(&b, e)) return false;
     l->bias = b.bias;
     l->block = arena_push(mem, (size_t)c->n_layer, sizeof *l->block);
     if (!l->block) return err_set(e, ERR_SYSTEM, "no memory for the list of blocks");

@@ -31,6 +31,8 @@ struct layout {
     bool bias;
 };
 
+/* Whether the dimensions can be right at all, before there is memory for so many blocks. */
+bool layout_check(const struct weights *w, const struct config *c, struct err *e);
 /* Room in an arena for the layout of a model of so many blocks. */
 size_t layout_bytes(const struct config *c);
 /* *e names file and tensor, and what was found and expected. */

@@ -102,7 +102,8 @@ static struct model_net *make(const struct opening *o, struct err *e)
     size_t n_layer = (size_t)o->config.n_layer;
     size_t bytes = sizeof(struct model_net) + n_layer * sizeof(struct block) +
                    layout_bytes(&o->config) + 4 * 64;
-    if (!arena_init(&mem, bytes, e)) return NULL;
+    if (!layout_check(&o->weights, &o->config, e) || !arena_init(&mem, bytes, e))
+        return NULL;
     struct model_net *m = arena_push(&mem, 1, sizeof *m);
     struct block *block = m ? arena_push(&mem, n_layer, sizeof *block) : NULL;
     if (!block || !layout_bind(&m->layout, &o->weights, &o->config, &mem, e)) {

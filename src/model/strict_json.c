@@ -43,8 +43,8 @@ json_t *strict_json(const char *text, size_t n, struct err *e)
     json_error_t why;
     json_t *root = json_loadb(text, n, JSON_REJECT_DUPLICATES, &why);
     if (root) return root;
-    enum json_error_code code = json_error_code(&why);
-    if (code == json_error_out_of_memory)
+    /* Where its own allocations fail, jansson mostly says nothing at all. */
+    if (json_error_code(&why) == json_error_out_of_memory || why.text[0] == '\0')
         (void)err_set(e, ERR_SYSTEM, "no memory for %zu bytes of JSON", n);
     else
         (void)err_set(e, ERR_INPUT, "no valid JSON: line %d, column %d: %s", why.line,
