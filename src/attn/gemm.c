@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-enum { ROWS = 192 /* of C in one task: a multiple of every tile's height */ };
+enum {
+    ROWS = 192,    /* of C in one task: a multiple of every tile's height */
+    PANEL_K = 1024 /* terms at a time: 256 KiB of a panel stay in the second cache */
+};
 
 /* Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
  * enough, so that the panel is packed once. */
@@ -67,6 +70,22 @@ struct product_job {
     int n_row, n_row_block; /* rows a task, tasks a panel */
 };
 
+/* Lets g fetch what follows: the rest of its panel, or its part of the next one, which
+ * every block of rows gets through before. Panels lie one after another. */
+static void fetch_next(const struct product_job *job, struct attn_gemm *g, int t, int k1)
+{
+    const struct attn_product *p = job->p;
+    int n1 = (t / job->n_row_block + 1) * job->k->nr;
+    g->next = g->b + (size_t)g->k * g->ldb;
+    if (k1 < p->a.cols) {
+        g->n_next = (size_t)attn_min(PANEL_K, p->a.cols - k1) * g->ldb;
+    } else if (n1 < p->c.cols) {
+        int width = attn_round_up(attn_min(job->k->nr, p->c.cols - n1), job->k->vec);
+        g->n_next = (size_t)attn_min(PANEL_K, p->a.cols) * width / job->n_row_block;
+        g->next += t % job->n_row_block * g->n_next;
+    }
+}
+
 static void product_task(const void *arg, int t)
 {
     const struct product_job *job = arg;
@@ -77,7 +96,7 @@ static void product_task(const void *arg, int t)
     int m0 = t % job->n_row_block * job->n_row;
     int m1 = attn_min(m0 + job->n_row, p->c.rows);
     int width = attn_round_up(n, ks->vec);
-    int step = p->panels ? p->a.cols : ATTN_K_BLOCK;
+    int step = p->panels ? PANEL_K : ATTN_K_BLOCK;
     for (int k0 = 0; k0 < p->a.cols; k0 += step) {
         int k = attn_min(step, p->a.cols - k0);
         /* Causal rows above see none of this block. */
@@ -91,7 +110,8 @@ static void product_task(const void *arg, int t)
             .ldc = p->c.ld,
             .a = p->a.data + (size_t)r0 * p->a.ld + k0,
             .lda = p->a.ld,
-            .b = p->panels ? p->panels + (size_t)p->a.cols * n0 : panel,
+            .b = p->panels ? p->panels + (size_t)p->a.cols * n0 + (size_t)k0 * width
+                           : panel,
             .ldb = width,
             .m = m1 - r0,
             .n = n,
@@ -100,13 +120,7 @@ static void product_task(const void *arg, int t)
             .edge = ATTN_DENSE,
             .add = k0 > 0,
         };
-        if (p->panels && n0 + n < p->c.cols) {
-            /* Each block of rows fetches its part of the next panel. */
-            int n_next = attn_round_up(attn_min(ks->nr, p->c.cols - n0 - n), ks->vec);
-            size_t all = (size_t)p->a.cols * n_next, share = all / job->n_row_block;
-            g.next = g.b + (size_t)p->a.cols * n + t % job->n_row_block * share;
-            g.n_next = share;
-        }
+        if (p->panels) fetch_next(job, &g, t, k0 + k);
         g.gelu = last && p->gelu;
         if (last && p->bias) g.bias = p->bias + n0;
         if (last && p->res.data) {

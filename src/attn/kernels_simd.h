@@ -71,14 +71,26 @@ INLINE void tile(const struct attn_gemm *g, size_t r0, const char *next, size_t 
         }
     }
     const int end = attn_min(g->k, g->diag + (int)(r0 + mr));
-    for (int kk = common; kk < end; kk++, b += ldb) {
+    if (end - common == (int)mr - 1) { /* the whole triangle, known when compiled */
 #pragma GCC unroll 8
-        for (size_t r = 0; r < mr; r++) {
-            if (kk > g->diag + (int)(r0 + r)) continue;
-            vf ar = v_set1(a[r * lda + kk]);
+        for (size_t t = 1; t < mr; t++, b += ldb)
+#pragma GCC unroll 8
+            for (size_t r = t; r < mr; r++) {
+                vf ar = v_set1(a[r * lda + (size_t)common + t - 1]);
 #pragma GCC unroll 4
-            for (size_t v = 0; v < nv; v++)
-                acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+            }
+    } else { /* cut off by the end of a block of keys */
+        for (int kk = common; kk < end; kk++, b += ldb) {
+#pragma GCC unroll 8
+            for (size_t r = 0; r < mr; r++) {
+                if (kk > g->diag + (int)(r0 + r)) continue;
+                vf ar = v_set1(a[r * lda + kk]);
+#pragma GCC unroll 4
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+            }
         }
     }
 
