@@ -143,4 +143,53 @@ struct model_next {
 /* The likeliest n <= k of them, falling; returns n. NaN is never among them. */
 int model_next_top(struct model_next *top, int k, const float *logits, int n_vocab);
 
+/* ---- arrays as numpy keeps them: .npy and .npz -------------------------------------------- */
+
+enum { MODEL_RANK = 8 };
+
+/* Numbers of any rank, row-major: rows of the last axis lie ld elements apart. Rank 0 is
+ * one number. */
+struct model_array {
+    const float *data;
+    int64_t shape[MODEL_RANK];
+    int rank;
+    int64_t ld;       /* at least the last size */
+    char dtype[8];    /* what was read had: "<f4", ">f8", "bf16" */
+    struct arena mem; /* what was read is here */
+};
+struct model_array model_array_of(struct attn_cmat m); /* a view: rank 2 */
+int64_t model_array_count(const struct model_array *a);
+void model_array_free(struct model_array *a); /* zeroed or a view is fine */
+
+/* Version 1.0, little-endian float32, C order; whole or not at all. */
+bool model_npy_write(const char *path, const struct model_array *a, struct err *e);
+
+/* Reads f2, f4 and f8 in either byte order and bfloat16 as uint16 (or as numpy's two
+ * nameless bytes, V2), C or Fortran order, into float32 in C order: at most `most`
+ * numbers. ERR_INPUT: anything else, objects among it, which are pickles and so code. */
+bool model_npy_read(struct model_array *a, const char *path, int64_t most, struct err *e);
+
+/* An .npz that is written: stored, or deflated. Whoever begins it, ends it or drops it. */
+struct model_npz_out;
+/* most: arrays there is room for. */
+bool model_npz_begin(struct model_npz_out **z, const char *path, bool deflate, int most,
+                     struct err *e);
+/* name without ".npy", up to 250 bytes. false: the whole file is dropped. */
+bool model_npz_add(struct model_npz_out *z, const char *name, const struct model_array *a,
+                   struct err *e);
+/* Frees z, whether it succeeds or not. */
+bool model_npz_end(struct model_npz_out *z, struct err *e);
+void model_npz_drop(struct model_npz_out *z); /* NULL is fine */
+
+/* An .npz that is read. Opening checks the whole directory: no two entries share a name
+ * or a byte, no path leaves the archive. Nothing is ever unpacked to a file. */
+struct model_npz;
+bool model_npz_open(struct model_npz **z, const char *path, struct err *e);
+void model_npz_close(struct model_npz *z); /* NULL is fine */
+int model_npz_count(const struct model_npz *z);
+const char *model_npz_name(const struct model_npz *z, int i); /* without ".npy" */
+/* As model_npy_read; what does not match its checksum is refused too. */
+bool model_npz_read(struct model_npz *z, int i, struct model_array *a, int64_t most,
+                    struct err *e);
+
 #endif
