@@ -147,7 +147,7 @@ static void term(struct panel *p, const struct dot *d, struct lines *l, int k, b
     float cy = p->y + l->pitch / 2;
     if (l->indexed)
         (void)ui_text(p->u, l->x - BARS_GAP * 0.5f + l->scale * AT_LEFT, cy, ALIGN_RIGHT,
-                      term_index, t->ink_faint, scene_print(p->u->sc, "%d", k + 1));
+                      term_index, t->ink_soft, scene_print(p->u->sc, "%d", k + 1));
     term_cell(p, l, AT_LEFT, cy, d->a[(size_t)k * (size_t)d->a_step], d->range_a);
     (void)ui_text(p->u, at(l, AT_TIMES), cy, ALIGN_CENTER, ui_figure, t->ink_faint,
                   "\u00D7");

@@ -13,7 +13,7 @@ enum {
 static const struct ui_type title_type = {FONT_UI_BOLD, 13.5f};
 static const struct ui_type index_type = {FONT_MONO, 10};
 static const float cell_small = 11;
-static const float hue_ink = 0.22f; /* of ink in a hue that is read as text */
+static const float hue_ink = 0.33f; /* of ink in a hue that is read as text */
 
 /* ---- lines and cells ----------------------------------------------------------------------- */
 
@@ -155,7 +155,7 @@ void panel_token(const struct panel *p, int j, float right, float cy, float widt
     (void)ui_text(p->u, right, cy, ALIGN_RIGHT, on ? ui_figure_strong : ui_figure, color,
                   text);
     (void)ui_text(p->u, right - ui_width(p->u, ui_figure, text) - INDEX_GAP, cy,
-                  ALIGN_RIGHT, index_type, t->ink_faint, index);
+                  ALIGN_RIGHT, index_type, t->ink_soft, index);
 }
 
 void panel_mark(const struct panel *p, float cy, float h)
