@@ -4,6 +4,7 @@ add_executable(headlight-bench tests/bench_main.c tests/bench_attn.c tests/bench
     tests/bench_app.c)
 target_link_libraries(headlight-bench PRIVATE app attn m sanitize warnings)
 target_compile_options(headlight-bench PRIVATE -O2)
+target_compile_definitions(headlight-bench PRIVATE _DEFAULT_SOURCE) # madvise
 if(attn_x86)
     target_sources(headlight-bench PRIVATE tests/bench_peak_x86.c)
 else()

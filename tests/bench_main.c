@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static const struct bench_case *const tables[] = {
@@ -98,7 +99,11 @@ void bench_print(const struct bench_run *runs, int n_run, int n, int threads,
 
 void *bench_alloc(size_t bytes)
 {
-    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    const size_t page = 2 << 20; /* large pages, for us and for the peers alike */
+    size_t unit = bytes < page ? 64 : page;
+    bytes = (bytes + unit - 1) / unit * unit;
+    void *p = aligned_alloc(unit, bytes);
+    if (p && unit == page) (void)madvise(p, bytes, MADV_HUGEPAGE);
     if (!p) {
         fputs("headlight-bench: out of memory\n", stderr);
         exit(1);

@@ -94,16 +94,14 @@ INLINE float v_lowest(vf x)
     a = _mm_min_ps(a, _mm_movehl_ps(a, a));
     return _mm_cvtss_f32(_mm_min_ss(a, _mm_movehdup_ps(a)));
 }
-/* In two steps, the first of which is exact, since 2^-150 is no float32. */
+/* In two steps, the first of which is exact, since 2^-150 is no float32. 254 is the
+ * exponents' bias twice. */
 INLINE vf v_pow2_mul(vf p, vf n)
 {
-    const __m256i bias = _mm256_set1_epi32(127);
-    __m256i i = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(i, 1);
-    __m256i rest = _mm256_sub_epi32(i, half);
-    half = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
-    rest = _mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23);
-    return _mm256_mul_ps(_mm256_mul_ps(p, _mm256_castsi256_ps(half)),
-                         _mm256_castsi256_ps(rest));
+    __m256i both = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(254));
+    __m256i half = _mm256_srai_epi32(both, 1), rest = _mm256_sub_epi32(both, half);
+    p = _mm256_mul_ps(p, _mm256_castsi256_ps(_mm256_slli_epi32(half, 23)));
+    return _mm256_mul_ps(p, _mm256_castsi256_ps(_mm256_slli_epi32(rest, 23)));
 }
 INLINE vmask v_less(vf a, vf b)
 {

@@ -87,16 +87,14 @@ INLINE float v_lowest(vf x)
 {
     return vminvq_f32(x);
 }
-/* In two steps, the first of which is exact, since 2^-150 is no float32. */
+/* In two steps, the first of which is exact, since 2^-150 is no float32. 254 is the
+ * exponents' bias twice. */
 INLINE vf v_pow2_mul(vf p, vf n)
 {
-    const int32x4_t bias = vdupq_n_s32(127);
-    int32x4_t i = vcvtq_s32_f32(n), half = vshrq_n_s32(i, 1);
-    int32x4_t rest = vsubq_s32(i, half);
-    half = vshlq_n_s32(vaddq_s32(half, bias), 23);
-    rest = vshlq_n_s32(vaddq_s32(rest, bias), 23);
-    return vmulq_f32(vmulq_f32(p, vreinterpretq_f32_s32(half)),
-                     vreinterpretq_f32_s32(rest));
+    int32x4_t both = vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(254));
+    int32x4_t half = vshrq_n_s32(both, 1), rest = vsubq_s32(both, half);
+    p = vmulq_f32(p, vreinterpretq_f32_s32(vshlq_n_s32(half, 23)));
+    return vmulq_f32(p, vreinterpretq_f32_s32(vshlq_n_s32(rest, 23)));
 }
 INLINE vmask v_less(vf a, vf b)
 {
