@@ -22,6 +22,7 @@ endfunction()
 layer_test(base)
 layer_test(model)
 include(tests/model.cmake)
+include(tests/export.cmake)
 layer_test(step)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
@@ -79,6 +80,9 @@ endif()
 layer_test(app NEEDS PkgConfig::SDL2)
 add_executable(test_app_session tests/test_app_session.c)
 target_link_libraries(test_app_session PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+if(HEADLIGHT_SANITIZE)
+    target_sources(test_app_session PRIVATE tests/keep_loaded.c)
+endif()
 add_test(NAME app_session COMMAND test_app_session)
 set_tests_properties(app_session PROPERTIES LABELS script)
 add_test(NAME cli COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
@@ -92,3 +96,21 @@ add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headl
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
 set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)
+
+# image_test(NAME ARGUMENT...): a picture against tests/golden/NAME.png. New ones, and new
+# looks: HEADLIGHT_UPDATE_GOLDEN=1 ctest --preset release -L image
+add_executable(image_diff tests/image_diff.c)
+target_link_libraries(image_diff PRIVATE paper sanitize warnings)
+function(image_test name)
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
+        -DDIFF=$<TARGET_FILE:image_diff> -DNAME=${name} "-DARGS=${ARGN}"
+        -DGOLDEN=${CMAKE_SOURCE_DIR}/tests/golden -DOUT=${CMAKE_BINARY_DIR}/images
+        -P ${CMAKE_SOURCE_DIR}/tests/image.cmake)
+    set_tests_properties(${name} PROPERTIES LABELS image
+        SKIP_REGULAR_EXPRESSION "no golden picture")
+endfunction()
+image_test(image_toy_1 --stage 1 --time 0.4 --size 1024x640)
+image_test(image_toy_5_dark --stage 5 --time 0.7 --theme dark --size 1024x640)
+image_test(image_toy_6 --stage 6 --row 3 --size 1024x640)
+image_test(image_toy_7_off --stage 7 --off residual,mask --size 1024x640)
+image_test(image_gpt2_5 --scale gpt2 --tokens 300 --stage 5 --size 1024x640)

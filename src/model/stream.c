@@ -10,7 +10,7 @@ void stream_plain(struct stream *s, const struct file_in *in, uint64_t at, uint6
     s->at = at;
     s->packed = s->left = n;
     s->crc = 0;
-    s->deflated = s->checked = false;
+    s->deflated = s->checked = s->ended = false;
 }
 
 bool stream_deflated(struct stream *s, const struct file_in *in, uint64_t at,
@@ -49,13 +49,13 @@ static bool unpack(struct stream *s, unsigned char *to, size_t n, struct err *e)
     s->z.next_out = to;
     s->z.avail_out = (uInt)n;
     while (s->z.avail_out > 0) {
+        if (s->ended) return err_set(e, ERR_INPUT, "less is packed in it than it says");
         if (s->z.avail_in == 0 && !fill(s, e)) return false;
         int r = inflate(&s->z, Z_NO_FLUSH);
-        if (r == Z_OK || (r == Z_STREAM_END && s->z.avail_out == 0)) continue;
         if (r == Z_MEM_ERROR) return err_set(e, ERR_SYSTEM, "no memory for unpacking");
-        return err_set(e, ERR_INPUT, "%s",
-                       r == Z_STREAM_END ? "less is packed in it than it says"
-                                         : "the packed data is damaged");
+        if (r != Z_OK && r != Z_STREAM_END)
+            return err_set(e, ERR_INPUT, "the packed data is damaged");
+        s->ended = r == Z_STREAM_END;
     }
     return true;
 }
@@ -88,20 +88,19 @@ bool stream_is_whole(struct stream *s, uint32_t crc, struct err *e)
 {
     if (s->left > 0)
         return err_set(e, ERR_INPUT, "%ju bytes too many", (uintmax_t)s->left);
-    if (s->deflated) { /* the end mark may not have been read yet */
-        unsigned char more;
-        s->z.next_out = &more;
-        s->z.avail_out = 1;
-        int r = Z_OK;
-        while (r == Z_OK && s->z.avail_out == 1) {
-            if (s->z.avail_in == 0 && !fill(s, e)) return false;
-            r = inflate(&s->z, Z_NO_FLUSH);
-        }
-        if (r != Z_STREAM_END && r != Z_BUF_ERROR && r != Z_OK)
+    unsigned char more; /* the end mark may still have to be read */
+    s->z.next_out = &more;
+    s->z.avail_out = 1;
+    while (s->deflated && !s->ended && s->z.avail_out == 1) {
+        if (s->z.avail_in == 0 && !fill(s, e)) return false;
+        int r = inflate(&s->z, Z_NO_FLUSH);
+        if (r != Z_OK && r != Z_STREAM_END)
             return err_set(e, ERR_INPUT, "the packed data is damaged");
-        if (s->z.avail_out == 0 || s->z.avail_in > 0 || s->packed > 0)
-            return err_set(e, ERR_INPUT, "more is packed in it than it says");
+        s->ended = r == Z_STREAM_END;
     }
+    if (s->deflated &&
+        (!s->ended || s->z.avail_out == 0 || s->z.avail_in > 0 || s->packed > 0))
+        return err_set(e, ERR_INPUT, "more is packed in it than it says");
     if (s->crc != crc)
         return err_set(e, ERR_INPUT, "its checksum is %08x, not %08x: it is damaged",
                        (unsigned)s->crc, (unsigned)crc);

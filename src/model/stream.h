@@ -13,6 +13,7 @@ struct stream {
     uint64_t left;       /* bytes still to come out */
     uint32_t crc;        /* of those that came */
     bool deflated, checked;
+    bool ended; /* the packed data's end mark has been read */
     z_stream z;
     unsigned char buffer[1 << 14];
 };
