@@ -19,7 +19,21 @@
  *                                                              h.<l>.attn.c_proj.weight, .bias
  *
  * Counts are n_tok n_head, widths d_model d_head, indices i (query) j (key) h (head).
- * Arguments run: context, outputs, inputs, sizes. */
+ * Arguments run: context, outputs, inputs, sizes.
+ *
+ * In short (tests/package/example.c is whole):
+ *
+ *   struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+ *   struct attn_dims d = {.n_tok = 4, .d_model = 8, .n_head = 2};
+ *   void *mem = malloc(attn_trace_bytes(d));
+ *   struct attn_trace t;
+ *   attn_trace_init(&t, d, mem, attn_trace_bytes(d));
+ *   attn_run(&c, &t, x, h, &weights, attn_opts_default(), 0);
+ *   struct attn_cmat p = attn_trace_view(&t, ATTN_P, 0);
+ *
+ * Large buffers (packed weights, work, traces) are read in long strides: memory in large
+ * pages (on Linux aligned to 2 MiB and given to madvise with MADV_HUGEPAGE) is faster by
+ * some percent. Any memory works. */
 #ifndef HEADLIGHT_ATTN_H
 #define HEADLIGHT_ATTN_H
 
@@ -218,8 +232,8 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                           struct attn_cmat x, struct attn_cmat h,
                           const struct attn_weights *w, struct attn_opts opts, int head);
 
-/* Moves the view of a trace that attn_run has filled to another head: that head's S to P
- * and its statistics, nothing else. */
+/* Moves the view of a trace that attn_run has filled to another head: that head's S to P,
+ * its z (stage by stage, so within rounding of the fused one) and its statistics; y stays. */
 enum attn_status attn_run_head(const struct attn_ctx *c, struct attn_trace *t, int head);
 
 /* View of a tensor of the trace; head picks the slice where the tensor has one. S and P
