@@ -16,6 +16,10 @@ if("$ENV{HEADLIGHT_UPDATE_GOLDEN}" STREQUAL "1")
     file(COPY_FILE ${found} ${golden})
     return()
 endif()
+if(NOT EXISTS ${golden})
+    message("no golden picture ${golden}")
+    return()
+endif()
 # 16 levels and one pixel in a thousand: other versions of FreeType and Mesa round an edge
 # differently; a wrong number or colour is far more.
 execute_process(COMMAND ${DIFF} ${found} ${golden} 16 0.001 ${difference}
