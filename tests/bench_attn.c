@@ -195,6 +195,7 @@ static bool run_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
     block_begin(&b, c, n);
     size_t bytes = attn_trace_bytes(b.d);
     attn_trace_init(&b.trace, b.d, bench_alloc(bytes), bytes);
+    b.w.packed = b.packed;
     runs[0] = peak_of(&p, c);
     double flops = block_flops(b.d);
     runs[1] = (struct bench_run){
