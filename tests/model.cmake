@@ -26,3 +26,20 @@ add_test(NAME make_models COMMAND ${CMAKE_COMMAND} -DTOOLS=${CMAKE_SOURCE_DIR}/.
 set_tests_properties(make_models PROPERTIES LABELS weights FIXTURES_SETUP models)
 add_test(NAME model_weights COMMAND test_model_weights)
 set_tests_properties(model_weights PROPERTIES LABELS weights SKIP_RETURN_CODE 77 FIXTURES_REQUIRED models)
+
+# Fuzz targets. With preset fuzz (clang) they are libFuzzer programs: build/fuzz/fuzz_text
+# CORPUS. Otherwise, and in ctest, they replay what is in the repository.
+option(HEADLIGHT_FUZZ "Build the fuzz targets for libFuzzer; needs clang" OFF)
+foreach(target safetensors llmc tokenizer text)
+    set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${target})
+    add_executable(fuzz_${target} tests/fuzz/fuzz_${target}.c tests/fuzz/fuzz.c)
+    target_link_libraries(fuzz_${target} PRIVATE model sanitize warnings)
+    if(HEADLIGHT_FUZZ)
+        target_link_options(fuzz_${target} PRIVATE -fsanitize=fuzzer)
+        add_test(NAME fuzz_${target} COMMAND fuzz_${target} -runs=0 ${corpus})
+    else()
+        target_sources(fuzz_${target} PRIVATE tests/fuzz/replay.c)
+        add_test(NAME fuzz_${target} COMMAND fuzz_${target} ${corpus})
+    endif()
+    set_tests_properties(fuzz_${target} PROPERTIES LABELS unit)
+endforeach()
