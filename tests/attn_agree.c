@@ -60,11 +60,12 @@ struct problem {
 /* One head's z [n, d_head] for row i, from qkv [n, 3*d_model]. */
 static void want_z(const struct problem *p, const double *qkv, double *z, int head, int i)
 {
-    int w = p->d.d_model, d = attn_d_head(p->d), seen = p->o.causal ? i + 1 : p->d.n_tok;
+    size_t w = (size_t)p->d.d_model;
+    int d = attn_d_head(p->d), seen = p->o.causal ? i + 1 : p->d.n_tok;
     double *s = get((size_t)seen * sizeof *s), max = -INFINITY, sum = 0.0;
-    const double *q = qkv + (size_t)i * 3 * w + head * d;
+    const double *q = qkv + (size_t)i * 3 * w + (size_t)head * d;
     for (int j = 0; j < seen; j++) {
-        const double *k = qkv + (size_t)j * 3 * w + w + head * d;
+        const double *k = qkv + (size_t)j * 3 * w + w + (size_t)head * d;
         s[j] = 0.0;
         for (int a = 0; a < d; a++) s[j] += q[a] * k[a];
         if (p->o.scale) s[j] /= sqrt((double)d);
@@ -74,7 +75,7 @@ static void want_z(const struct problem *p, const double *qkv, double *z, int he
     for (int a = 0; a < d; a++) {
         z[a] = 0.0;
         for (int j = 0; j < seen; j++)
-            z[a] += s[j] / sum * qkv[(size_t)j * 3 * w + 2 * w + head * d + a];
+            z[a] += s[j] / sum * qkv[(size_t)j * 3 * w + 2 * w + (size_t)head * d + a];
     }
     free(s);
 }
@@ -82,17 +83,17 @@ static void want_z(const struct problem *p, const double *qkv, double *z, int he
 static void want_y(const struct problem *p, double *y)
 {
     int n = p->d.n_tok, w = p->d.d_model;
-    double *qkv = get((size_t)n * 3 * w * sizeof *qkv);
+    double *qkv = get((size_t)n * 3 * (size_t)w * sizeof *qkv);
     double *z = get((size_t)w * sizeof *z);
     for (int i = 0; i < n; i++)
         for (int c = 0; c < 3 * w; c++) {
             double sum = at(p->b_qkv, 0, c);
             for (int a = 0; a < w; a++) sum += at(p->x, i, a) * at(p->w_qkv, a, c);
-            qkv[(size_t)i * 3 * w + c] = sum;
+            qkv[(size_t)i * 3 * (size_t)w + c] = sum;
         }
     for (int i = 0; i < n; i++) {
         for (int head = 0; head < p->d.n_head; head++)
-            want_z(p, qkv, z + head * attn_d_head(p->d), head, i);
+            want_z(p, qkv, z + (size_t)head * attn_d_head(p->d), head, i);
         for (int c = 0; c < w; c++) {
             double sum = at(p->b_o, 0, c) + (p->o.residual ? at(p->h, i, c) : 0.0);
             for (int a = 0; a < w; a++) sum += z[a] * at(p->w_o, a, c);

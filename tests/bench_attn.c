@@ -47,7 +47,7 @@ static bool begin(struct attn_ctx *c, const struct bench_opts *o, int threads)
 {
     *c = (struct attn_ctx){.k = attn_kernels_get(o->kernels)};
     if (!c->k) {
-        fputs("headlight-bench: no such kernels here\n", stderr);
+        (void)fputs("headlight-bench: no such kernels here\n", stderr);
         return false;
     }
     if (threads > 1) c->pool = attn_pool_create(threads);
@@ -156,7 +156,7 @@ static bool all_agree(const struct bench_run *runs, int n_run, int count)
         for (int e = 0; e < count; e++)
             worst = fmax(worst, fabs((double)runs[i].out[e] - (double)want[e]));
         if (worst < 1e-3) continue;
-        fprintf(stderr, "headlight-bench: %s is off by %g\n", runs[i].name, worst);
+        (void)fprintf(stderr, "headlight-bench: %s is off by %g\n", runs[i].name, worst);
         agree = false;
     }
     return agree;

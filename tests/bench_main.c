@@ -94,7 +94,7 @@ void bench_print(const struct bench_run *runs, int n_run, int n, int threads,
         if (ratio_to >= 0 && !r->is_peak) printf(" %7.3f", ratio(r, &runs[ratio_to]));
         putchar('\n');
     }
-    fflush(stdout);
+    (void)fflush(stdout);
 }
 
 void *bench_alloc(size_t bytes)
@@ -105,7 +105,7 @@ void *bench_alloc(size_t bytes)
     void *p = aligned_alloc(unit, bytes);
     if (p && unit == page) (void)madvise(p, bytes, MADV_HUGEPAGE);
     if (!p) {
-        fputs("headlight-bench: out of memory\n", stderr);
+        (void)fputs("headlight-bench: out of memory\n", stderr);
         exit(1);
     }
     memset(p, 0, bytes);
@@ -128,13 +128,13 @@ struct attn_cmat bench_random(int rows, int cols, double sd)
 
 static void usage(FILE *to)
 {
-    fputs(
+    (void)fputs(
         "usage: headlight-bench CASE [--n N] [--threads T] [--kernels NAME] [--rounds R] "
         "[--peers]\n\n",
         to);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct bench_case *c = tables[t]; c->name; c++)
-            fprintf(to, "  %-12s %s\n", c->name, c->help);
+            (void)fprintf(to, "  %-12s %s\n", c->name, c->help);
 }
 
 static bool number(const char *text, int most, int *out)
@@ -167,8 +167,8 @@ static bool parse(int argc, char **argv, struct bench_opts *o)
         else
             ok = false;
         if (!ok) {
-            fprintf(stderr, "headlight-bench: %s %s: not understood\n", a,
-                    value ? value : "");
+            (void)fprintf(stderr, "headlight-bench: %s %s: not understood\n", a,
+                          value ? value : "");
             return false;
         }
         i++;
@@ -188,6 +188,6 @@ int main(int argc, char **argv)
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct bench_case *c = tables[t]; c->name; c++)
             if (strcmp(c->name, argv[1]) == 0) return c->run(&o) ? 0 : 1;
-    fprintf(stderr, "headlight-bench: no case %s; --help lists them\n", argv[1]);
+    (void)fprintf(stderr, "headlight-bench: no case %s; --help lists them\n", argv[1]);
     return 2;
 }

@@ -29,7 +29,7 @@ struct peer {
 static void must(dnnl_status_t st)
 {
     if (st == dnnl_success) return;
-    fprintf(stderr, "headlight-bench: oneDNN status %d\n", (int)st);
+    (void)fprintf(stderr, "headlight-bench: oneDNN status %d\n", (int)st);
     exit(1);
 }
 

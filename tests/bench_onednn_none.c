@@ -8,6 +8,6 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
     (void)runs;
     (void)p;
     (void)flops;
-    fputs("headlight-bench: built without oneDNN\n", stderr);
+    (void)fputs("headlight-bench: built without oneDNN\n", stderr);
     return 0;
 }

@@ -8,6 +8,6 @@ int bench_openblas(struct bench_run *runs, const struct bench_problem *p, double
     (void)runs;
     (void)p;
     (void)flops;
-    fputs("headlight-bench: built without OpenBLAS\n", stderr);
+    (void)fputs("headlight-bench: built without OpenBLAS\n", stderr);
     return 0;
 }

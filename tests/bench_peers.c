@@ -56,7 +56,7 @@ struct bench_peer_memory bench_peer_memory(struct attn_dims d)
 int bench_peers(struct bench_run *runs, const struct bench_problem *p, double flops)
 {
     if (p->d.n_tok > KEYS_MAX) {
-        fputs("headlight-bench: the peers end at 4096 tokens\n", stderr);
+        (void)fputs("headlight-bench: the peers end at 4096 tokens\n", stderr);
         return 0;
     }
     int n = bench_openblas(runs, p, flops);
