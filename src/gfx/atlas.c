@@ -10,15 +10,26 @@
 enum { WHITE = 2, GAP = 1, SHELF_STEP = 4 };
 static const float HATCH_POINTS = 6, DASH_POINTS = 3;
 
+static bool create(struct atlas *a, int size, struct err *e)
+{
+    struct arena mem;
+    if (!arena_init(&mem, (size_t)size * (size_t)size, e)) return false;
+    arena_free(&a->mem);
+    if (a->texture) glDeleteTextures(1, &a->texture);
+    a->mem = mem;
+    a->texels = mem.data;
+    memset(a->texels, 0, (size_t)size * (size_t)size);
+    a->size = size;
+    a->texture = gl_texture_create(GL_R8, size, size, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    return true;
+}
+
 bool atlas_init(struct atlas *a, struct arena *mem, struct err *e)
 {
     *a = (struct atlas){0};
-    a->texels = arena_push(mem, ATLAS_SIZE, ATLAS_SIZE);
     a->glyph = arena_push(mem, ATLAS_GLYPHS, sizeof *a->glyph);
-    if (!a->texels || !a->glyph)
-        return err_set(e, ERR_SYSTEM, "out of memory for the glyph atlas");
-    a->texture =
-        gl_texture_create(GL_R8, ATLAS_SIZE, ATLAS_SIZE, GL_RED, GL_UNSIGNED_BYTE, NULL);
+    if (!a->glyph) return err_set(e, ERR_SYSTEM, "out of memory for the glyph atlas");
+    if (!create(a, ATLAS_SIZE, e)) return false;
     atlas_set_density(a, 1);
     return true;
 }
@@ -26,6 +37,7 @@ bool atlas_init(struct atlas *a, struct arena *mem, struct err *e)
 void atlas_fini(struct atlas *a)
 {
     if (a->texture) glDeleteTextures(1, &a->texture);
+    arena_free(&a->mem);
     *a = (struct atlas){0};
 }
 
@@ -51,7 +63,7 @@ static void draw_patterns(struct atlas *a)
 {
     int hatch = atlas_hatch_period(a->density), dash = atlas_dash_period(a->density);
     for (int y = 0; y < ATLAS_TILE; y++) {
-        uint8_t *row = a->texels + (size_t)y * ATLAS_SIZE;
+        uint8_t *row = a->texels + (size_t)y * (size_t)a->size;
         for (int x = 0; x < ATLAS_TILE; x++) {
             float off = (float)abs((x + y) % hatch - hatch / 2) * 0.70710678f;
             float cover = fminf(fmaxf(0.5f + 0.5f * a->density - off, 0), 1);
@@ -66,23 +78,34 @@ static void draw_patterns(struct atlas *a)
     }
 }
 
-void atlas_reset(struct atlas *a)
+static void reset(struct atlas *a)
 {
     memset(a->glyph, 0, ATLAS_GLYPHS * sizeof *a->glyph);
     a->n_glyph = 0;
     a->n_shelf = 0;
     a->next_y = ATLAS_RESERVED;
-    for (size_t y = 0; y < WHITE; y++) memset(a->texels + y * ATLAS_SIZE, 255, WHITE);
+    for (size_t y = 0; y < WHITE; y++)
+        memset(a->texels + y * (size_t)a->size, 255, WHITE);
     draw_patterns(a);
     a->dirty0 = 0;
     a->dirty1 = ATLAS_RESERVED;
+}
+
+bool atlas_make_room(struct atlas *a, struct err *e)
+{
+    GLint most = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+    int size = 2 * a->size;
+    bool ok = size > ATLAS_SIZE_MAX || size > most || create(a, size, e);
+    reset(a);
+    return ok;
 }
 
 void atlas_set_density(struct atlas *a, float density)
 {
     if (a->density == density) return;
     a->density = density;
-    atlas_reset(a);
+    reset(a);
 }
 
 /* Room for w x h texels; false: full. */
@@ -90,11 +113,9 @@ static bool place(struct atlas *a, int w, int h, uint16_t *u, uint16_t *v)
 {
     h = (h + SHELF_STEP - 1) / SHELF_STEP * SHELF_STEP;
     int at = 0;
-    while (at < a->n_shelf && (a->shelf[at].h != h || a->shelf[at].x + w > ATLAS_SIZE))
-        at++;
+    while (at < a->n_shelf && (a->shelf[at].h != h || a->shelf[at].x + w > a->size)) at++;
     if (at == a->n_shelf) {
-        if (at == ATLAS_SHELVES || w > ATLAS_SIZE || a->next_y + h > ATLAS_SIZE)
-            return false;
+        if (at == ATLAS_SHELVES || w > a->size || a->next_y + h > a->size) return false;
         a->shelf[at].y = a->next_y;
         a->shelf[at].h = h;
         a->shelf[at].x = 0;
@@ -115,7 +136,7 @@ static void filter(struct atlas *a, const struct glyph *g, const struct font_bit
     const SDL_Surface *s = b->surface;
     for (int y = 0; y < g->h; y++) {
         const uint8_t *from = (const uint8_t *)s->pixels + (ptrdiff_t)y * s->pitch;
-        uint8_t *to = a->texels + (size_t)(g->v + y) * ATLAS_SIZE + g->u;
+        uint8_t *to = a->texels + (size_t)(g->v + y) * (size_t)a->size + g->u;
         for (int phase = 0; phase < FONTS_PHASES; phase++) {
             for (int x = 0; x < g->w; x++) {
                 int begin = x * FONTS_PHASES + first - phase, sum = 0;
@@ -181,8 +202,9 @@ void atlas_upload(struct atlas *a)
     glBindTexture(GL_TEXTURE_2D, a->texture);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, a->dirty0, ATLAS_SIZE, a->dirty1 - a->dirty0,
-                    GL_RED, GL_UNSIGNED_BYTE, a->texels + (size_t)a->dirty0 * ATLAS_SIZE);
-    a->dirty0 = ATLAS_SIZE;
+    glTexSubImage2D(GL_TEXTURE_2D, 0, 0, a->dirty0, a->size, a->dirty1 - a->dirty0,
+                    GL_RED, GL_UNSIGNED_BYTE,
+                    a->texels + (size_t)a->dirty0 * (size_t)a->size);
+    a->dirty0 = a->size;
     a->dirty1 = 0;
 }

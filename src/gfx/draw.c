@@ -76,7 +76,7 @@ static bool create_mesh(struct painter *p, struct arena *mem, struct err *e)
     attribute(3, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, fill));
     attribute(4, 4, GL_UNSIGNED_BYTE, offsetof(struct mesh_vertex, line));
     size_t used = mem->used;
-    uint16_t *index = arena_push(mem, (size_t)6 * MESH_QUADS, sizeof *index);
+    uint16_t *index = arena_take(mem, (size_t)6 * MESH_QUADS, sizeof *index);
     if (!index) return err_set(e, ERR_SYSTEM, "out of memory for what is drawn");
     static const uint16_t corner[6] = {0, 1, 2, 0, 2, 3};
     for (int i = 0; i < 6 * MESH_QUADS; i++)
@@ -312,8 +312,10 @@ bool painter_draw(struct painter *p, const struct scene *sc,
                           (float)(view->y + view->h)};
     for (int i = 0; i < sc->n; i++) {
         if (mesh_add(&p->mesh, &sc->items[i], &text)) continue;
-        if (!flush(p, sc, view->density, e)) return false;
-        atlas_reset(&p->atlas);
+        bool mesh_full = p->mesh.full;
+        if (!flush(p, sc, view->density, e) ||
+            (!mesh_full && !atlas_make_room(&p->atlas, e)))
+            return false;
         if (!mesh_add(&p->mesh, &sc->items[i], &text))
             return err_set(e, ERR_SYSTEM, "an item is too large to be drawn at once");
     }

@@ -13,6 +13,21 @@ enum { DEBUG_BUILD = 0 };
 enum { DEBUG_BUILD = 1 };
 #endif
 
+#ifdef __GLIBC__
+#include <malloc.h>
+/* A software driver takes and frees megabytes a frame. glibc would give them back to the
+ * kernel every time, and page faults would be a quarter of the frame. */
+static void keep_freed_memory(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 16 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+#else
+static void keep_freed_memory(void)
+{
+}
+#endif
+
 enum {
     TILE_MAX = 4096, /* pixels a side of a picture drawn at once */
     PICTURE_MAX = 32768,
@@ -108,6 +123,7 @@ static void ask_for_debug(struct gfx *g)
 
 static bool start(struct gfx *g, const struct gfx_config *c, struct err *e)
 {
+    keep_freed_memory();
     SDL_Thread *thread = SDL_CreateThread(find_fonts, "fonts", &g->font);
     bool ok = open_window(g, c, e);
     if (thread)

@@ -12,8 +12,8 @@ enum { CORNERS = 12 };              /* of a quad cut by four edges, and some */
 bool mesh_init(struct mesh *m, struct arena *mem, struct err *e)
 {
     *m = (struct mesh){0};
-    m->vertex = arena_push(mem, (size_t)4 * MESH_QUADS, sizeof *m->vertex);
-    m->run = arena_push(mem, MESH_RUNS, sizeof *m->run);
+    m->vertex = arena_take(mem, (size_t)4 * MESH_QUADS, sizeof *m->vertex);
+    m->run = arena_take(mem, MESH_RUNS, sizeof *m->run);
     if (!m->vertex || !m->run)
         return err_set(e, ERR_SYSTEM, "out of memory for what is drawn");
     return true;

@@ -53,7 +53,7 @@ bool mesh_init(struct mesh *m, struct arena *mem, struct err *e);
 void mesh_clear(struct mesh *m);
 
 /* Adds one item. false: the mesh or the atlas is full, nothing was added; draw what is
- * there, mesh_clear, atlas_reset, and try again. */
+ * there, make room, and try again. */
 bool mesh_add(struct mesh *m, const struct scene_item *it, const struct mesh_text *text);
 
 /* A matrix's part on whole pixels. */
