@@ -3,7 +3,6 @@
 
 #include "cli.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,11 +101,16 @@ static bool do_key(struct app *a, const struct line *l, struct err *e)
     return event(a, ev, e);
 }
 
+static int lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
 /* Whether `has` is the text, whatever the case, or the text and its key: "Play (space)". */
 static bool bears(const char *has, const char *text)
 {
     for (; *text; has++, text++)
-        if (tolower((unsigned char)*has) != tolower((unsigned char)*text)) return false;
+        if (lower(*has) != lower(*text)) return false;
     return *has == '\0' || strncmp(has, " (", 2) == 0;
 }
 
@@ -148,14 +152,14 @@ static bool do_click(struct app *a, const struct line *l, struct err *e)
 
 static bool do_hover(struct app *a, const struct line *l, struct err *e)
 {
-    double at[2];
+    double at[2] = {0.0, 0.0};
     return numbers(l, 2, at, e) && app_build(a, true, e) &&
            point_event(a, UI_MOVE, at[0], at[1], 0, e);
 }
 
 static bool do_drag(struct app *a, const struct line *l, struct err *e)
 {
-    double at[4];
+    double at[4] = {0.0, 0.0, 0.0, 0.0};
     if (!numbers(l, 4, at, e) || !app_build(a, true, e) ||
         !point_event(a, UI_MOVE, at[0], at[1], 0, e) ||
         !point_event(a, UI_DOWN, at[0], at[1], 1, e))
@@ -171,7 +175,7 @@ static bool do_drag(struct app *a, const struct line *l, struct err *e)
 
 static bool do_wheel(struct app *a, const struct line *l, struct err *e)
 {
-    double at[3];
+    double at[3] = {0.0, 0.0, 0.0};
     if (!numbers(l, 3, at, e) || !app_build(a, true, e)) return false;
     return event(a,
                  (struct ui_event){.kind = UI_WHEEL,

@@ -2,8 +2,14 @@
 #include "worker.h"
 
 #include <SDL.h>
+#include <sys/resource.h>
 
-enum { SLOTS = 2, NONE = -1 };
+enum {
+    SLOTS = 2,
+    NONE = -1,
+    WORK_NICE = 10 /* a tenth of a window thread's share where both want the same core;
+                    * 19, a seventieth, starves on a busy machine */
+};
 
 /* Shares of the work after which progress is told. A model costs about as much as a run
  * at 1,024 tokens. */
@@ -100,9 +106,9 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
 static int SDLCALL worker_main(void *data)
 {
     struct worker *w = data;
-    /* Below the window's thread; the pool's threads inherit it. Where it is refused the
-     * work is done all the same. */
-    (void)SDL_SetThreadPriority(SDL_THREAD_PRIORITY_LOW);
+    /* Below the window's threads; on Linux it is this thread's own, and the pool's threads
+     * inherit it. Where it is refused the work is done all the same. */
+    (void)setpriority(PRIO_PROCESS, 0, WORK_NICE);
     struct attn_pool *pool = attn_pool_create(SDL_GetCPUCount());
     const struct attn_ctx c = {.k = w->k, .pool = pool, .cancel = &w->cancel.value};
 
