@@ -97,6 +97,24 @@ add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headl
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
 set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)
 
+# Pixels, off screen; 77 is "skipped": there is no OpenGL.
+foreach(name gfx gfx_heat)
+    add_executable(test_${name} tests/test_${name}.c tests/gfx_case.c)
+    if(HEADLIGHT_SANITIZE)
+        target_sources(test_${name} PRIVATE tests/keep_loaded.c)
+    endif()
+    target_include_directories(test_${name} PRIVATE src/gfx)
+    target_compile_definitions(test_${name} PRIVATE TEST_DIR="${CMAKE_SOURCE_DIR}/tests")
+    target_link_libraries(test_${name} PRIVATE gfx PkgConfig::EPOXY PkgConfig::CMOCKA m
+        sanitize warnings)
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES LABELS image SKIP_RETURN_CODE 77)
+endforeach()
+add_executable(test_paper_png tests/test_paper_png.c)
+target_link_libraries(test_paper_png PRIVATE paper PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME paper_png COMMAND test_paper_png)
+set_tests_properties(paper_png PROPERTIES LABELS unit)
+
 # image_test(NAME ARGUMENT...): a picture against tests/golden/NAME.png. New ones, and new
 # looks: HEADLIGHT_UPDATE_GOLDEN=1 ctest --preset release -L image
 add_executable(image_diff tests/image_diff.c)

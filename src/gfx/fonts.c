@@ -103,6 +103,7 @@ bool fonts_init(struct fonts *f, struct font_metrics *m, struct err *e)
     *m = (struct font_metrics){0};
     if (TTF_Init() != 0)
         return err_set(e, ERR_SYSTEM, "SDL_ttf does not start: %s", TTF_GetError());
+    f->ttf = true;
     f->config = FcInitLoadConfigAndFonts();
     if (!f->config) {
         fonts_fini(f);
@@ -134,7 +135,7 @@ void fonts_fini(struct fonts *f)
         free(f->file[i]);
     }
     if (f->config) FcConfigDestroy(f->config);
-    if (TTF_WasInit()) TTF_Quit();
+    if (f->ttf) TTF_Quit();
     *f = (struct fonts){0};
 }
 

@@ -15,6 +15,7 @@ enum {
 };
 
 struct fonts {
+    bool ttf; /* SDL_ttf is started */
     FcConfig *config;
     TTF_Font *face[FONT_COUNT + FONTS_FALLBACK];
     char *file[FONT_COUNT + FONTS_FALLBACK]; /* where it came from, for comparison */

@@ -121,6 +121,12 @@ static void ask_for_debug(struct gfx *g)
     glDebugMessageCallback(on_debug, g);
 }
 
+/* There may be more than one renderer. Costs nothing where it is current already. */
+static void make_current(const struct gfx *g)
+{
+    (void)SDL_GL_MakeCurrent(g->window, g->context);
+}
+
 static bool start(struct gfx *g, const struct gfx_config *c, struct err *e)
 {
     keep_freed_memory();
@@ -172,6 +178,7 @@ void gfx_destroy(struct gfx *g)
 {
     if (!g) return;
     if (g->context) {
+        make_current(g);
         painter_fini(&g->painter);
         gl_target_destroy(&g->back);
         SDL_GL_DeleteContext(g->context);
@@ -214,6 +221,7 @@ bool gfx_draw(struct gfx *g, const struct scene *sc, float density, struct err *
     struct painter_view view = {.density = density};
     gfx_pixels(g, &view.w, &view.h);
     if (view.w < 1 || view.h < 1) return true; /* minimised */
+    make_current(g);
     if (g->offscreen) {
         if (g->back.w != view.w || g->back.h != view.h) {
             gl_target_destroy(&g->back);
@@ -239,6 +247,7 @@ bool gfx_picture(struct gfx *g, const struct scene *sc, float density, int w, in
         return err_set(e, ERR_USAGE,
                        "a picture of %d x %d pixels; each side must be 1 to %d", w, h,
                        PICTURE_MAX);
+    make_current(g);
     struct gl_target target;
     int tile_w = SDL_min(w, g->tile), tile_h = SDL_min(h, g->tile);
     if (!gl_target_create(&target, tile_w, tile_h, e)) return false;
@@ -269,5 +278,6 @@ bool gfx_picture(struct gfx *g, const struct scene *sc, float density, int w, in
 
 bool gfx_reload(struct gfx *g, struct err *e)
 {
+    make_current(g);
     return painter_reload(&g->painter, g->shader_dir, e);
 }
