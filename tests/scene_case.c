@@ -85,7 +85,7 @@ static void open_model(struct scene_case *c, enum step_scale scale, const uint32
     struct attn_ctx ctx = {.k = attn_kernels_get(NULL)};
     struct model m;
     struct err e;
-    size_t own = 2 * 1024 * 768 * sizeof(float) + 128; /* x and h, at most */
+    size_t own = (size_t)2 * 1024 * 768 * sizeof(float) + 128; /* x and h, at most */
     c->state.scale = scale;
     if (seed) case_place(c)->seed = *seed;
     assert_true(arena_init(&c->model_mem, model_bytes(kind) + own, &e));
@@ -125,8 +125,8 @@ void case_open_dims(struct scene_case *c, struct attn_dims d)
     int n = d.n_tok, w = d.d_model;
     size_t cells = (size_t)w * (size_t)w, rows = (size_t)n * (size_t)w;
     float size = 1.7f / sqrtf((float)w);
-    assert_true(
-        arena_init(&c->model_mem, (4 * cells + 2 * rows) * sizeof(float) + 4 * 64, &e));
+    assert_true(arena_init(&c->model_mem,
+                           (4 * cells + 2 * rows) * sizeof(float) + (size_t)4 * 64, &e));
     float *qkv = random_block(&c->model_mem, 3 * cells, size, &seed);
     float *o = random_block(&c->model_mem, cells, size, &seed);
     c->weights =
@@ -221,6 +221,15 @@ const char *case_dump(struct scene_case *c)
     return text;
 }
 
+char *case_dump_kept(struct scene_case *c)
+{
+    const char *text = case_dump(c);
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    assert_non_null(copy);
+    return memcpy(copy, text, n);
+}
+
 struct case_where case_where(const struct scene_case *c)
 {
     struct case_where where;
@@ -255,6 +264,22 @@ static bool starts(const char **text, const char *with)
     return true;
 }
 
+/* "1.05", ".7", "3.0e+09": the whole text. */
+static bool digits_read(const char *text, double *value, int *decimals)
+{
+    size_t digits = strspn(text, "0123456789");
+    const char *point = text[digits] == '.' ? text + digits : NULL;
+    size_t after = point ? strspn(point + 1, "0123456789") : 0;
+    if (digits + after == 0 || (point && after == 0)) return false;
+    const char *end = text + digits + (point ? after + 1 : 0);
+    char *rest;
+    *value = strtod(text, &rest);
+    if (*rest || (*end && *end != 'e')) return false;
+    *decimals = (int)after;
+    if (*end == 'e') *decimals -= (int)strtol(end + 1, NULL, 10);
+    return true;
+}
+
 struct figure_read figure_read(const char *text)
 {
     struct figure_read r = {.kind = FIGURE_NONE};
@@ -264,23 +289,16 @@ struct figure_read figure_read(const char *text)
     bool minus = starts(&text, MINUS);
     if (!minus && starts(&text, "-")) minus = r.ascii_minus = true;
     if (!minus) (void)starts(&text, "+");
+    bool bound = below || above;
     if (above && !minus) return r;
     if (strcmp(text, INFINITE) == 0) {
-        r.kind = below || above ? FIGURE_NONE : FIGURE_INFINITY;
-        r.value = minus ? -INFINITY : INFINITY;
+        r.kind = bound ? FIGURE_NONE : FIGURE_INFINITY;
+        r.value = minus ? -HUGE_VAL : HUGE_VAL;
         return r;
     }
-    size_t digits = strspn(text, "0123456789");
-    const char *point = text[digits] == '.' ? text + digits : NULL;
-    size_t after = point ? strspn(point + 1, "0123456789") : 0;
-    if (digits + after == 0 || (point && after == 0)) return r;
-    const char *end = text + digits + (point ? after + 1 : 0);
-    char *rest;
-    double v = strtod(text, &rest);
-    if (*rest || (*end && *end != 'e')) return r;
-    r.kind = below || above ? FIGURE_BELOW : FIGURE_NUMBER;
-    r.decimals = (int)after;
-    if (*end == 'e') r.decimals = (int)after - atoi(end + 1);
+    double v;
+    if (!digits_read(text, &v, &r.decimals)) return r;
+    r.kind = bound ? FIGURE_BELOW : FIGURE_NUMBER;
     r.value = minus ? -v : v;
     return r;
 }

@@ -48,6 +48,7 @@ void case_build(struct scene_case *c, float w, float h);
 void case_show(struct scene_case *c, enum attn_stage stage, float time, float w, float h);
 /* scene_dump of the scene; good until the next. */
 const char *case_dump(struct scene_case *c);
+char *case_dump_kept(struct scene_case *c); /* a copy; the caller frees it */
 
 /* Windows that everything has to work in, the smallest first. */
 struct case_size {

@@ -27,10 +27,7 @@ static void the_same_inputs_give_the_same_scene(void **state)
             for (int t = 0; t < SOME_TIMES; t++) {
                 memset(c.frame_mem.data, 0, c.frame_mem.size);
                 case_show(&c, (enum attn_stage)s, some_times[t], 1280, 800);
-                const char *dump = case_dump(&c);
-                char *first = malloc(strlen(dump) + 1);
-                assert_non_null(first);
-                strcpy(first, dump);
+                char *first = case_dump_kept(&c);
                 /* 0xFF: NaN as a float, -1 as an int, no end as a text */
                 memset(c.frame_mem.data, 0xFF, c.frame_mem.size);
                 case_show(&c, (enum attn_stage)s, some_times[t], 1280, 800);
@@ -205,28 +202,34 @@ static const char *cost_line(struct scene_case *c, enum attn_stage stage)
     return c->sc.items[c->sc.n - 1].u.text.text;
 }
 
-/* The next amount with this unit: "1,920 FLOPs" 1920, "3.62 GFLOPs" 3.62e9; *half: what
- * rounding may have taken. false: none is left. */
+/* Reads "1,920", "12.6 M" or "3.62 G" at text: its value, and what rounding may have
+ * taken. */
+static void read_amount(const char *text, double *value, double *half)
+{
+    double v = 0, place = 1;
+    bool point = false;
+    for (; *text && strchr("0123456789,.", *text); text++) {
+        if (*text == '.') point = true;
+        if (*text < '0' || *text > '9') continue;
+        v = v * 10 + (*text - '0');
+        if (point) place *= 10;
+    }
+    text += strspn(text, " ");
+    double step = *text == 'G' ? 1e9 : *text == 'M' ? 1e6 : 1;
+    *value = v / place * step;
+    *half = step == 1 ? 0 : 0.5 * step / place * (1 + 1e-9);
+}
+
+/* The next amount with this unit, "3.62 GFLOPs" being 3.62e9 FLOPs; *text goes behind it.
+ * false: none is left. */
 static bool next_amount(const char **text, const char *unit, double *value, double *half)
 {
     for (const char *at = strstr(*text, unit); at; at = strstr(at + 1, unit)) {
         const char *from = at;
         while (from > *text && strchr("0123456789,. GM", from[-1])) from--;
-        while (*from == ' ' || *from == ',') from++;
-        double v = 0, step = 1, place = 1;
-        bool point = false, digits = false;
-        for (; *from && strchr("0123456789,.", *from); from++) {
-            if (*from == '.') point = true;
-            if (*from < '0' || *from > '9') continue;
-            digits = true;
-            v = v * 10 + (*from - '0');
-            if (point) place *= 10;
-        }
-        if (!digits) continue;
-        while (*from == ' ') from++;
-        step = *from == 'G' ? 1e9 : *from == 'M' ? 1e6 : 1;
-        *value = v / place * step;
-        *half = step == 1 ? 0 : 0.5 * step / place * (1 + 1e-9);
+        from += strspn(from, " ,");
+        if (*from < '0' || *from > '9') continue; /* "no FLOPs" */
+        read_amount(from, value, half);
         *text = at + strlen(unit);
         return true;
     }
@@ -241,10 +244,9 @@ static void check_amount(const char *line, const char **at, const char *unit,
         fail_msg("\"%s\": not %" PRIu64 " %s", line, want, unit);
 }
 
-static void check_costs(struct scene_case *c, struct attn_dims d, enum attn_stage s,
-                        const char *line, const char **at)
+static void check_costs(struct attn_dims d, enum attn_stage s, const char *line,
+                        const char **at)
 {
-    (void)c;
     struct attn_cost cost = attn_cost_of(d, s);
     uint64_t n = (uint64_t)d.n_tok;
     switch (s) {
@@ -277,9 +279,9 @@ static void cost_lines_say_what_the_kernels_count(void **state)
         if (k) case_tokens(&c, n_tok[k]);
         for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
             const char *line = cost_line(&c, (enum attn_stage)s), *at = line;
-            check_costs(&c, case_place(&c)->dims, (enum attn_stage)s, line, &at);
+            check_costs(case_place(&c)->dims, (enum attn_stage)s, line, &at);
             if (case_place(&c)->dims.n_tok != full.n_tok) /* and GPT-2's */
-                check_costs(&c, full, (enum attn_stage)s, line, &at);
+                check_costs(full, (enum attn_stage)s, line, &at);
         }
         case_close(&c);
     }

@@ -290,11 +290,12 @@ static void a_row_that_sees_one_token_has_its_hue(void **state)
     float weights[9 * 9] = {0}, blend[27];
     for (int i = 0; i < 9; i++) weights[i * 9 + i] = 1;
     scene_blend(blend, (struct attn_cmat){weights, 9, 9, 9});
-    for (int i = 0; i < 9; i++) {
+    const float *rgb = blend;
+    for (int i = 0; i < 9; i++, rgb += 3) {
         struct scene_rgba hue = scene_token_hue(i);
-        assert_true(fabs((double)blend[3 * i] - linear(hue.r)) < 1e-6);
-        assert_true(fabs((double)blend[3 * i + 1] - linear(hue.g)) < 1e-6);
-        assert_true(fabs((double)blend[3 * i + 2] - linear(hue.b)) < 1e-6);
+        assert_true(fabs((double)rgb[0] - linear(hue.r)) < 1e-6);
+        assert_true(fabs((double)rgb[1] - linear(hue.g)) < 1e-6);
+        assert_true(fabs((double)rgb[2] - linear(hue.b)) < 1e-6);
     }
 }
 

@@ -118,7 +118,7 @@ static void nan_is_shown_as_nan_in_every_stage(void **state)
     (void)state;
     struct scene_case c;
     case_open(&c, STEP_TOY);
-    c.x[2 * 8 + 3] = NAN;
+    c.x[19] = NAN;
     case_run(&c);
     for (int s = 0; s < ATTN_STAGE_COUNT; s++)
         for (int t = 0; t <= 40; t++) {
@@ -151,6 +151,17 @@ static void an_infinity_is_shown_as_one(void **state)
     case_close(&c);
 }
 
+static void check_ranges(const struct scene *sc)
+{
+    for (int i = 0; i < sc->n; i++) {
+        const struct scene_heat *h = &sc->items[i].u.heat;
+        if (sc->items[i].kind != SCENE_HEAT) continue;
+        assert_true(isfinite(h->lo) && isfinite(h->hi) && h->lo < h->hi);
+        if (h->map == MAP_DIVERGING) assert_true(h->lo == -h->hi);
+        assert_true(isfinite(h->gain));
+    }
+}
+
 /* Ranges are of the finite numbers, and never empty. */
 static void ranges_stay_finite_whatever_the_numbers(void **state)
 {
@@ -166,13 +177,7 @@ static void ranges_stay_finite_whatever_the_numbers(void **state)
                 for (int t = 0; t <= 12; t++) {
                     case_show(&c, (enum attn_stage)s, (float)t / 12, 1024, 640);
                     (void)case_dump(&c);
-                    for (int i = 0; i < c.sc.n; i++) {
-                        const struct scene_heat *h = &c.sc.items[i].u.heat;
-                        if (c.sc.items[i].kind != SCENE_HEAT) continue;
-                        assert_true(isfinite(h->lo) && isfinite(h->hi) && h->lo < h->hi);
-                        if (h->map == MAP_DIVERGING) assert_true(h->lo == -h->hi);
-                        assert_true(isfinite(h->gain));
-                    }
+                    check_ranges(&c.sc);
                 }
             case_close(&c);
         }
@@ -183,8 +188,8 @@ static void gpt2_with_nan_is_sound(void **state)
     (void)state;
     struct scene_case c;
     case_open(&c, STEP_GPT2);
-    c.x[17 * 768] = NAN;
-    c.x[30 * 768 + 5] = INFINITY;
+    c.x[(size_t)17 * 768] = NAN;
+    c.x[(size_t)30 * 768 + 5] = INFINITY;
     case_run(&c);
     for (int s = 0; s < ATTN_STAGE_COUNT; s++)
         for (int t = 0; t <= 12; t++) {

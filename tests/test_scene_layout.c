@@ -25,13 +25,15 @@ static struct scene_rect area(const struct grid *g)
     return (struct scene_rect){g->x, g->y, grid_w(g), grid_h(g)};
 }
 
-#define check(x, ok)                                                                     \
-    do {                                                                                 \
-        if (!(ok))                                                                       \
-            fail_msg("stage %d, N=%d d=%d H=%d, canvas %gx%g: %s", (int)(x)->stage + 1,  \
-                     (x)->d.n_tok, (x)->d.d_model, (x)->d.n_head, (double)(x)->canvas.w, \
-                     (double)(x)->canvas.h, #ok);                                        \
-    } while (0)
+static void check_true(const struct laid_out *x, bool ok, const char *what)
+{
+    if (!ok)
+        fail_msg("stage %d, N=%d d=%d H=%d, canvas %gx%g: %s", (int)x->stage + 1,
+                 x->d.n_tok, x->d.d_model, x->d.n_head, (double)x->canvas.w,
+                 (double)x->canvas.h, what);
+}
+
+#define check(x, ok) check_true(x, ok, #ok)
 
 /* Runs a check over all stages, dims and windows. */
 static void everywhere(void (*check_one)(const struct laid_out *x))

@@ -147,34 +147,39 @@ static void cells_pick_themselves_zoomed_and_panned(void **state)
     }
 }
 
+static void check_point(const struct scene *sc, float x, float y)
+{
+    struct scene_at at = scene_pick(sc, x, y);
+    assert_ptr_equal(at.item, topmost(sc, x, y));
+    if (!inside(sc->frame.stage, x, y)) {
+        assert_null(at.item); /* ui draws there, scene does not */
+        return;
+    }
+    assert_non_null(at.item);
+    if (at.item->hit.kind == HIT_CELLS) {
+        assert_true(inside(sc->canvas, x, y));
+        return;
+    }
+    assert_int_equal(at.cell.tensor, ATTN_TENSOR_COUNT);
+    if (at.item->hit.kind != HIT_ACTION) assert_int_equal(at.item->hit.kind, HIT_CANVAS);
+}
+
 /* Beside the matrices the canvas answers, and outside of it no cell does, however far a
  * matrix reaches. */
 static void cells_answer_on_the_canvas_and_nowhere_else(void **state)
 {
     (void)state;
+    enum { STEP = 7, W = 1280, H = 800 };
     struct scene_case c;
     case_open(&c, STEP_TOY);
-    for (int s = 0; s < ATTN_STAGE_COUNT; s++)
-        for (int zoomed = 0; zoomed < 2; zoomed++) {
-            case_place(&c)->view = (struct step_view){zoomed ? 5 : 1, zoomed ? -2000 : 0,
-                                                      zoomed ? -1200 : 0};
-            case_show(&c, (enum attn_stage)s, 1, 1280, 800);
-            for (float y = 0.5f; y < 800; y += 7)
-                for (float x = 0.5f; x < 1280; x += 7) {
-                    struct scene_at at = scene_pick(&c.sc, x, y);
-                    assert_ptr_equal(at.item, topmost(&c.sc, x, y));
-                    bool cells = at.item && at.item->hit.kind == HIT_CELLS;
-                    if (cells) assert_true(inside(c.sc.canvas, x, y));
-                    if (!cells) assert_int_equal(at.cell.tensor, ATTN_TENSOR_COUNT);
-                    if (inside(c.sc.frame.stage, x, y)) {
-                        assert_non_null(at.item);
-                        if (!cells && at.item->hit.kind != HIT_ACTION)
-                            assert_int_equal(at.item->hit.kind, HIT_CANVAS);
-                    } else {
-                        assert_null(at.item); /* ui draws there, scene does not */
-                    }
-                }
-        }
+    for (int k = 0; k < 2 * ATTN_STAGE_COUNT; k++) {
+        case_place(&c)->view =
+            k % 2 ? (struct step_view){5, -2000, -1200} : (struct step_view){1, 0, 0};
+        case_show(&c, (enum attn_stage)(k / 2), 1, W, H);
+        for (int p = 0; p < (W / STEP) * (H / STEP); p++)
+            check_point(&c.sc, 0.5f + (float)(p % (W / STEP) * STEP),
+                        0.5f + (float)(p / (W / STEP) * STEP));
+    }
     case_close(&c);
 }
 
