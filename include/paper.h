@@ -38,8 +38,8 @@ const struct font_metrics *paper_metrics(const struct paper *p);
 
 /* Writes a file that shows what the window shows, whole or not at all; the same scene
  * gives the same bytes. PNG is as gfx paints it at `scale`. SVG and PDF are vectors: text
- * is text (PDF embeds the fonts; SVG names them and places each glyph), matrices with
- * cells from 6 points up are boxes, smaller cells a lossless image of one pixel a cell.
+ * is text (PDF embeds the fonts; SVG names them and places each glyph), large cells are
+ * boxes, small ones together a lossless image of one pixel a cell (in SVG below 2 points).
  * Cells below a quarter point are joined in blocks of 2, 4, ... a side until they are that
  * large, a block showing its value of largest magnitude.
  * ERR_USAGE: a size no file can have. ERR_INPUT: path cannot be written. */

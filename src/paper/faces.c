@@ -108,6 +108,8 @@ static int open_family(struct faces *f, const char *family, int weight)
 
 int utf8_put(char out[5], uint32_t code)
 {
+    bool none = (code & 0xFFFEu) == 0xFFFEu || (code >= 0xFDD0 && code <= 0xFDEF);
+    if (none || (code < 0x20 && code != 0)) code = 0xFFFD;
     int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     static const unsigned char lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
     for (int i = n - 1; i > 0; i--, code >>= 6) out[i] = (char)(0x80u | (code & 0x3Fu));

@@ -37,7 +37,8 @@ struct faces {
 bool faces_init(struct faces *f, struct font_metrics *m, struct err *e);
 void faces_fini(struct faces *f); /* zeroed is fine */
 
-/* The character in UTF-8 with a zero behind; returns its bytes. */
+/* The character in UTF-8 with a zero behind; returns its bytes. What no file can hold,
+ * controls and noncharacters, becomes U+FFFD. */
 int utf8_put(char out[5], uint32_t code);
 
 /* How a character is drawn in the room its font gives it. */

@@ -251,6 +251,7 @@ bool paint_scene(struct pen *pen, const struct scene *sc, struct scene_rect part
 {
     struct painter p = {
         .pen = pen, .sc = sc, .grid = pen->density > 0 ? pen->density : 1, .part = part};
+    pen->view = part;
     p.path.at = arena_push(mem, PATH_ROOM, sizeof *p.path.at);
     p.path.room = PATH_ROOM;
     bool ok = p.path.at != NULL;

@@ -41,7 +41,8 @@ struct pen_kind {
     void (*stroke)(struct pen *p, const struct path *path, float width, float dash,
                    struct scene_rgba color);
     void (*text)(struct pen *p, const struct pen_text *t);
-    /* Fills box with the image, nearest; the image holds premultiplied ARGB. */
+    /* Fills box with the image, nearest; the image holds premultiplied ARGB and is used
+     * up. */
     void (*image)(struct pen *p, struct scene_rect box, cairo_surface_t *image);
     /* What follows up to pop is clipped to the path and faded as one; PEN_DEPTH deep. */
     void (*push)(struct pen *p, const struct path *clip, float alpha);
@@ -57,6 +58,7 @@ struct pen {
     /* Pixels a point where the picture has pixels, whose grid begins at the scene's
      * origin; 0: it has none. */
     float density;
+    struct scene_rect view; /* what of the scene is drawn */
 };
 
 /* Draws with cairo, whose context is set up for points of the scene. */

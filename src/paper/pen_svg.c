@@ -8,6 +8,11 @@
 
 static const float UNITS = 1000; /* places are written to 1/1000 point */
 
+/* An image's pixels of this many points and more are drawn as boxes, unless those were more
+ * than so many. */
+static const float PIXEL_MAX = 2;
+enum { BOXES_MAX = 1 << 16 };
+
 static void put_bytes(struct pen_svg *p, const char *text, size_t n)
 {
     if (!p->failed) p->failed = !file_put(p->out, text, n, p->e);
@@ -217,9 +222,8 @@ static cairo_status_t put_base64(void *closure, const unsigned char *data, unsig
     return b->p->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-static void image(struct pen *pen, struct scene_rect box, cairo_surface_t *surface)
+static void put_image(struct pen_svg *p, struct scene_rect box, cairo_surface_t *surface)
 {
-    struct pen_svg *p = (struct pen_svg *)pen;
     put(p, "<image");
     put_attribute(p, "x", box.x);
     put_attribute(p, "y", box.y);
@@ -236,13 +240,64 @@ static void image(struct pen *pen, struct scene_rect box, cairo_surface_t *surfa
                              cairo_status_to_string(s));
 }
 
+static struct scene_rgba unpacked(uint32_t v)
+{
+    uint32_t a = v >> 24, half = a / 2;
+    return (struct scene_rgba){(uint8_t)(((v >> 16 & 255) * 255 + half) / a),
+                               (uint8_t)(((v >> 8 & 255) * 255 + half) / a),
+                               (uint8_t)(((v & 255) * 255 + half) / a), (uint8_t)a};
+}
+
+/* All pixels of one colour from `from` on as one path, a box for each run in a row. They
+ * are cleared: done. */
+static void put_color_of(struct pen_svg *p, struct scene_rect box, uint32_t *pixels,
+                         int w, int n, int from)
+{
+    uint32_t color = pixels[from];
+    float pw = box.w / (float)w, ph = box.h / (float)(n / w);
+    put(p, "<path");
+    put_color(p, "fill", unpacked(color));
+    put(p, " d=\"");
+    for (int i = from; i < n; i++) {
+        if (pixels[i] != color) continue;
+        int begin = i;
+        while (i < n && pixels[i] == color && i / w == begin / w) pixels[i++] = 0;
+        float y = box.y + (float)(begin / w) * ph;
+        put_box(p, &(struct path_step){.kind = PATH_BOX,
+                                       .x = box.x + (float)(begin % w) * pw,
+                                       .y = y,
+                                       .w = (float)(i - begin) * pw,
+                                       .h = ph});
+        i--;
+    }
+    put(p, "\"/>\n");
+}
+
+/* Some viewers, librsvg 2.54 among them, smooth an image that is enlarged whatever it says.
+ * So large pixels are boxes; their edges are not smoothed, or seams would show. */
+static void image(struct pen *pen, struct scene_rect box, cairo_surface_t *surface)
+{
+    struct pen_svg *p = (struct pen_svg *)pen;
+    int w = cairo_image_surface_get_width(surface),
+        h = cairo_image_surface_get_height(surface);
+    bool large = fminf(box.w / (float)w, box.h / (float)h) >= PIXEL_MAX;
+    if (!large || (int64_t)w * h > BOXES_MAX ||
+        cairo_image_surface_get_stride(surface) != 4 * w) {
+        put_image(p, box, surface);
+        return;
+    }
+    uint32_t *pixels = (uint32_t *)(void *)cairo_image_surface_get_data(surface);
+    put(p, "<g shape-rendering=\"crispEdges\">\n");
+    for (int i = 0; i < w * h; i++)
+        if (pixels[i] >> 24) put_color_of(p, box, pixels, w, w * h, i);
+    put(p, "</g>\n");
+}
+
 /* ---- text ----------------------------------------------------------------------------- */
 
-/* Text in an element: what XML 1.0 forbids, section 2.2, becomes U+FFFD. */
 static void put_character(struct pen_svg *p, uint32_t code)
 {
     char text[5];
-    bool allowed = code >= 0x20 && code != 0xFFFE && code != 0xFFFF;
     if (code == '&')
         put(p, "&amp;");
     else if (code == '<')
@@ -250,7 +305,7 @@ static void put_character(struct pen_svg *p, uint32_t code)
     else if (code == '>')
         put(p, "&gt;");
     else
-        put_bytes(p, text, (size_t)utf8_put(text, allowed ? code : 0xFFFD));
+        put_bytes(p, text, (size_t)utf8_put(text, code));
 }
 
 /* Opens a text element; the family comes from a font file and is not trusted. */
