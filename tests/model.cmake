@@ -30,7 +30,7 @@ set_tests_properties(model_weights PROPERTIES LABELS weights SKIP_RETURN_CODE 77
 # Fuzz targets. With preset fuzz (clang) they are libFuzzer programs: build/fuzz/fuzz_text
 # CORPUS. Otherwise, and in ctest, they replay what is in the repository.
 option(HEADLIGHT_FUZZ "Build the fuzz targets for libFuzzer; needs clang" OFF)
-foreach(target safetensors llmc tokenizer text)
+foreach(target safetensors llmc tokenizer text npy npz)
     set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${target})
     add_executable(fuzz_${target} tests/fuzz/fuzz_${target}.c tests/fuzz/fuzz.c)
     target_link_libraries(fuzz_${target} PRIVATE model sanitize warnings)

@@ -35,6 +35,8 @@ struct model_array model_array_of(struct attn_cmat m)
 int64_t model_array_count(const struct model_array *a)
 {
     int64_t n = 1;
+    for (int i = 0; i < a->rank; i++)
+        if (a->shape[i] == 0) return 0; /* whatever the others are */
     for (int i = 0; i < a->rank; i++) n *= a->shape[i];
     return n;
 }
@@ -353,6 +355,7 @@ static bool read_numbers(float *out, const struct head *h, int64_t count,
                          struct stream *s, struct err *e)
 {
     unsigned char piece[PIECE];
+    if (count == 0) return true; /* and the other sizes may be anything */
     int size = kind_size[h->kind];
     bool in_order = !h->fortran || h->rank < 2;
     if (h->kind == KIND_F4 && !h->big && in_order)

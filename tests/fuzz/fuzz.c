@@ -13,9 +13,9 @@ static char folder[64];
 
 static void remove_folder(void)
 {
-    static const char *const names[] = {"model.safetensors", "config.json",
-                                        "model.bin",         "vocab.json",
-                                        "merges.txt",        "tokenizer.json"};
+    static const char *const names[] = {
+        "model.safetensors", "config.json",    "model.bin", "vocab.json",
+        "merges.txt",        "tokenizer.json", "array.npy", "array.npz"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) fuzz_remove(names[i]);
     (void)rmdir(folder);
 }
