@@ -29,7 +29,7 @@ void blob_free(struct blob *b)
 
 struct blob blob_of(const void *data, size_t n)
 {
-    struct blob b = {need(malloc(n + 1)), n};
+    struct blob b = {need(malloc(n + 1)), n, n + 1};
     if (n > 0) memcpy(b.data, data, n);
     b.data[n] = 0;
     return b;
@@ -42,7 +42,10 @@ struct blob blob_text(const char *text)
 
 static void append(struct blob *b, const void *data, size_t n)
 {
-    b->data = need(realloc(b->data, b->n + n + 1));
+    if (b->n + n >= b->room) {
+        b->room = 2 * (b->n + n + 1);
+        b->data = need(realloc(b->data, b->room));
+    }
     memcpy(b->data + b->n, data, n);
     b->n += n;
     b->data[b->n] = 0;

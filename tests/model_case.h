@@ -39,10 +39,10 @@ void case_free(struct case_model *m);
 /* By its name without prefix; fails the test where there is none. */
 struct case_tensor *case_tensor(struct case_model *m, const char *name);
 
-/* Bytes of a file. data is never NULL. */
+/* Bytes of a file, a zero behind them. data is never NULL. */
 struct blob {
     unsigned char *data;
-    size_t n;
+    size_t n, room;
 };
 void blob_free(struct blob *b);
 struct blob blob_of(const void *data, size_t n);

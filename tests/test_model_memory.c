@@ -164,7 +164,7 @@ static void no_file_asks_for_more_memory_than_its_bytes_justify(void **state)
     static const char *const dense[] = {"[],", "0,", "{},", "\"\","};
     for (int i = 0; i < 4; i++) {
         size_t n = 1 << 20, k = strlen(dense[i]), at = 5;
-        struct blob b = {calloc(n + 8, 1), 0};
+        struct blob b = {.data = calloc(n + 8, 1)};
         assert_non_null(b.data);
         memcpy(b.data, "{\"a\":[", 6);
         for (at = 6; at + k < n; at += k) memcpy(b.data + at, dense[i], k);
