@@ -55,7 +55,7 @@ static void results_read(struct results *r, const struct scene_case *c)
         const struct scene_item *it = &c->sc.items[k];
         if (it->kind != SCENE_HEAT || it->hit.kind != HIT_CELLS) continue;
         int g = result_group(c->state.stage, it->hit.tensor);
-        if (g < 0) continue;
+        if (g < 0 || !r->shown[g]) continue;
         const struct scene_heat *t = &it->u.heat;
         int64_t n = 0;
         for (int i = t->row0; i < t->row1; i++)

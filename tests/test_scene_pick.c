@@ -176,9 +176,9 @@ static void cells_answer_on_the_canvas_and_nowhere_else(void **state)
         case_place(&c)->view =
             k % 2 ? (struct step_view){5, -2000, -1200} : (struct step_view){1, 0, 0};
         case_show(&c, (enum attn_stage)(k / 2), 1, W, H);
-        for (int p = 0; p < (W / STEP) * (H / STEP); p++)
-            check_point(&c.sc, 0.5f + (float)(p % (W / STEP) * STEP),
-                        0.5f + (float)(p / (W / STEP) * STEP));
+        for (int y = 0; y < H; y += STEP)
+            for (int x = 0; x < W; x += STEP)
+                check_point(&c.sc, (float)x + 0.5f, (float)y + 0.5f);
     }
     case_close(&c);
 }
