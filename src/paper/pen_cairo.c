@@ -196,7 +196,7 @@ static const struct pen_kind kind = {fill, stroke, text, image, push, pop};
 void pen_cairo_init(struct pen_cairo *p, cairo_t *cr, struct faces *fonts,
                     const struct font_metrics *metrics, float density)
 {
-    *p = (struct pen_cairo){.pen = {&kind, fonts, metrics, density}, .cr = cr};
+    *p = (struct pen_cairo){.pen = {&kind, fonts, metrics, density, {0}}, .cr = cr};
     cairo_font_options_t *o = cairo_font_options_create();
     cairo_font_options_set_antialias(o, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_metrics(o, CAIRO_HINT_METRICS_OFF);

@@ -403,7 +403,7 @@ void pen_svg_begin(struct pen_svg *p, struct file_out *out, struct faces *fonts,
                    const struct font_metrics *metrics, const struct pen_svg_head *head,
                    struct err *e)
 {
-    *p = (struct pen_svg){.pen = {&kind, fonts, metrics, 0}, .out = out, .e = e};
+    *p = (struct pen_svg){.pen = {&kind, fonts, metrics, 0, {0}}, .out = out, .e = e};
     put(p, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
            "<svg xmlns=\"http://www.w3.org/2000/svg\" "
            "xmlns:xlink=\"http://www.w3.org/1999/xlink\" version=\"1.1\" width=\"");
