@@ -18,7 +18,7 @@ bool scene_begin(struct scene *sc, struct arena *mem, const struct font_metrics 
 {
     *sc = (struct scene){
         .room = SCENE_ROOM, .w = w, .h = h, .theme = theme, .mem = mem, .font = font};
-    sc->items = arena_push(mem, SCENE_ROOM + 1, sizeof *sc->items);
+    sc->items = arena_take(mem, SCENE_ROOM + 1, sizeof *sc->items); /* push clears */
     if (!sc->items)
         return err_set(e, ERR_SYSTEM, "out of memory for a picture of %d items",
                        SCENE_ROOM);
