@@ -36,14 +36,14 @@ static size_t block_bytes(const struct model_net *m)
     size_t vectors = (9 * d + mlp) * sizeof(float);
     return vectors + attn_packed_bytes(m->k, net_dims(m, 1)) +
            attn_linear_bytes(m->k, (int)d, (int)mlp) +
-           attn_linear_bytes(m->k, (int)mlp, (int)d) + 16 * 64;
+           attn_linear_bytes(m->k, (int)mlp, (int)d) + ROUNDING;
 }
 
 static size_t staging_bytes(const struct model_net *m)
 {
     size_t d = (size_t)m->info.d_model, mlp = (size_t)m->info.d_mlp;
     size_t wide = mlp > 4 * d ? mlp : 4 * d;
-    return d * wide * sizeof(float) + 2 * 64;
+    return d * wide * sizeof(float) + ROUNDING;
 }
 
 /* Vectors of a block while it is read, biases NULL where the model has none. */

@@ -88,7 +88,8 @@ bool model_net_logits(struct model_net *m, float *logits, int row,
     enum attn_status s = attn_layer_norm(c, x, in, h->ln_f[0], h->ln_f[1], m->info.eps);
     for (int i = 0; i < h->n_chunk && s == ATTN_OK; i++) {
         int n = chunk_tokens(m, i);
-        s = attn_linear_apply(c, (struct attn_mat){logits + i * HEAD_CHUNK, 1, n, n},
+        s = attn_linear_apply(c,
+                              (struct attn_mat){logits + (size_t)i * HEAD_CHUNK, 1, n, n},
                               (struct attn_cmat){x.data, 1, d, d}, &h->chunk[i],
                               ATTN_IDENTITY, (struct attn_cmat){NULL, 0, 0, 0});
     }

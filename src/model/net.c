@@ -101,7 +101,7 @@ static struct model_net *make(const struct opening *o, struct err *e)
     struct arena mem = {0};
     size_t n_layer = (size_t)o->config.n_layer;
     size_t bytes = sizeof(struct model_net) + n_layer * sizeof(struct block) +
-                   layout_bytes(&o->config) + 4 * 64;
+                   layout_bytes(&o->config) + ROUNDING;
     if (!layout_check(&o->weights, &o->config, e) || !arena_init(&mem, bytes, e))
         return NULL;
     struct model_net *m = arena_push(&mem, 1, sizeof *m);

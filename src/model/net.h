@@ -27,6 +27,9 @@ struct block {
  * of so many floats do not all fall into one cache set. */
 enum { HEAD_CHUNK = 960 };
 
+/* What arena_push may round off in up to 16 allocations of one arena. */
+enum { ROUNDING = 16 * 64 };
+
 struct head {
     struct arena mem;
     float *ln_f[2];

@@ -38,7 +38,7 @@ static bool text_sizes(struct text_sizes *s, const struct model_net *m, size_t r
     size_t floats = s->h + s->qkv + 3 * s->row + s->mlp;
     size_t lists =
         room * sizeof(int32_t) + (n_layer + 1) * (sizeof(int) + sizeof(void *));
-    s->total = floats * sizeof(float) + n_layer * (s->keys + 64) + lists + 16 * 64;
+    s->total = floats * sizeof(float) + n_layer * (s->keys + 64) + lists + ROUNDING;
     return true;
 }
 
@@ -94,7 +94,7 @@ bool model_net_feed(struct model_net *m, const int32_t *ids, int n, struct err *
                            i + 1, ids[i], m->info.n_vocab - 1);
         }
     int same = 0;
-    if (n > t->room) {
+    if (!t->ids || !t->valid || n > t->room) { /* the first text, or a longer one */
         if (!text_init(m, room_for(m, n), e)) {
             arena_free(&t->mem);
             *t = (struct text){0};

@@ -23,7 +23,7 @@ size_t model_net_view_bytes(const struct model_net *m)
     size_t n = (size_t)m->text.n, d = (size_t)m->info.d_model;
     size_t floats = 4 * d * d + 6 * d + 2 * n * d;
     return floats * sizeof(float) + n * sizeof(char *) + token_bytes(m) +
-           sizeof(struct model_info) + 16 * 64;
+           sizeof m->info.name + sizeof m->info.dtype + ROUNDING;
 }
 
 static const char *const *view_tokens(const struct model_net *m, struct arena *mem)

@@ -6,7 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MAX_BYTES = 16 << 20, PATH_ROOM = 4096, CHARACTERS = 0x144, TEXT_ROOM = 60 };
+enum {
+    FILE_MAX_BYTES = 16 << 20,
+    PATH_ROOM = 4096,
+    CHARACTERS = 0x144,
+    TEXT_ROOM = 60,
+    ROUNDING = 16 * 64 /* of arena_push */
+};
 #define SPECIAL "<|endoftext|>"
 
 /* White space is listed, not \s: PCRE2's \s has U+180E besides Unicode's White_Space, by
@@ -167,7 +173,7 @@ static bool make_tables(struct loading *x, json_t *vocab, int n_vocab, size_t n_
     struct arena mem = {0};
     size_t bytes = sizeof(struct model_bpe) + pool +
                    (size_t)n_id * sizeof(struct bpe_token) +
-                   slots * sizeof(struct bpe_merge) + 5 * 64;
+                   slots * sizeof(struct bpe_merge) + ROUNDING;
     if (!arena_init(&mem, bytes, e)) return false;
     struct model_bpe *b = arena_push(&mem, 1, sizeof *b);
     b->pool = arena_push(&mem, pool, 1);
@@ -182,7 +188,7 @@ static bool make_tables(struct loading *x, json_t *vocab, int n_vocab, size_t n_
     x->b = b;
     x->scratch_room = 2 * longest;
     x->word_mask = words - 1;
-    if (!arena_init(&x->mem, words * sizeof *x->words + x->scratch_room + 2 * 64, e))
+    if (!arena_init(&x->mem, words * sizeof *x->words + x->scratch_room + ROUNDING, e))
         return false;
     x->words = arena_push(&x->mem, words, sizeof *x->words);
     x->scratch = arena_push(&x->mem, x->scratch_room, 1);
