@@ -42,6 +42,13 @@ static struct scene_rgba map_color(enum step_theme theme, const struct scene_hea
                            value * h->gain);
 }
 
+/* The pixel in the middle of cell (i, j) of a matrix at (10, 10). */
+static struct scene_rgba middle(const struct gfx_case *c, int i, int j, float side)
+{
+    return gfx_case_pixel(c, 10 + (int)(((float)j + 0.5f) * side),
+                          10 + (int)(((float)i + 0.5f) * side));
+}
+
 static void draw(struct gfx_case *c, enum step_theme theme, const struct scene_heat *h)
 {
     scene_heat(gfx_case_scene(c, theme), h);
@@ -60,11 +67,9 @@ static void check_cells(struct gfx_case *c, enum step_theme theme, struct scene_
         h.y = 10;
         h.cell_w = h.cell_h = sides[s];
         draw(c, theme, &h);
-        for (int k = 0; k < 4 * cols; k++) {
-            int x = 10 + (int)(((float)(k % cols) + 0.5f) * sides[s]);
-            int y = 10 + (int)(((float)(k / cols) + 0.5f) * sides[s]);
-            assert_color(gfx_case_pixel(c, x, y), map_color(theme, &h, v[k]), 2);
-        }
+        for (int k = 0; k < 4 * cols; k++)
+            assert_color(middle(c, k / cols, k % cols, sides[s]),
+                         map_color(theme, &h, v[k]), 2);
     }
 }
 
@@ -112,21 +117,15 @@ static void a_part_of_a_matrix_is_drawn_where_the_whole_would_be(void **state)
         float side = sides[s] / 2;
         struct scene_heat h = whole((struct attn_cmat){v, N, N, LD}, 10, 10, side, side);
         draw(c, STEP_LIGHT, &h);
-        struct scene_rgba at[3] = {
-            gfx_case_pixel(c, 10 + (int)(6.5f * side), 10 + (int)(4.5f * side)),
-            gfx_case_pixel(c, 10 + (int)(11.5f * side), 10 + (int)(9.5f * side)),
-            gfx_case_pixel(c, 10 + (int)(3.5f * side), 10 + (int)(2.5f * side))};
+        struct scene_rgba first = middle(c, 4, 6, side), last = middle(c, 9, 11, side);
         h.row0 = 4;
         h.row1 = 10;
         h.col0 = 6;
         h.col1 = 12;
         draw(c, STEP_LIGHT, &h);
-        assert_color(gfx_case_pixel(c, 10 + (int)(6.5f * side), 10 + (int)(4.5f * side)),
-                     at[0], 0);
-        assert_color(gfx_case_pixel(c, 10 + (int)(11.5f * side), 10 + (int)(9.5f * side)),
-                     at[1], 0);
-        assert_color(gfx_case_pixel(c, 10 + (int)(3.5f * side), 10 + (int)(2.5f * side)),
-                     scene_theme_get(STEP_LIGHT)->paper, 0);
+        assert_color(middle(c, 4, 6, side), first, 0);
+        assert_color(middle(c, 9, 11, side), last, 0);
+        assert_color(middle(c, 2, 3, side), scene_theme_get(STEP_LIGHT)->paper, 0);
     }
 }
 
@@ -180,42 +179,44 @@ static void covered(int p, float start, float cell, int n, int *first, int *last
     if (*last > n - 1) *last = n - 1;
 }
 
-/* Against the definition, cell by cell, with and without a mask and missing cells. */
+/* The definition, cell by cell. false: nothing visible is below the pixel. */
+static bool largest(const struct scene_heat *h, int x, int y, float *best)
+{
+    int i0, i1, j0, j1;
+    bool any = false;
+    covered(y, h->y, h->cell_h, h->m.rows, &i0, &i1);
+    covered(x, h->x, h->cell_w, h->m.cols, &j0, &j1);
+    for (int i = i0; i <= i1; i++) {
+        for (int j = j0; j <= j1; j++) {
+            int64_t at = (int64_t)i * h->m.cols + j;
+            if (j - i >= h->mask_from || at >= h->shown) continue;
+            if (!any || fabsf(h->m.data[at]) > fabsf(*best)) *best = h->m.data[at];
+            any = true;
+        }
+    }
+    return any;
+}
+
 static void a_pixel_shows_the_largest_magnitude_below_it(void **state)
 {
     struct gfx_case *c = *state;
-    enum { N = 300, SHOWN = N * 200 + 77 };
-    const float cell = 0.3125f, x0 = 12, y0 = 20;
+    enum { N = 300, SHOWN = N * 200 + 77, SIDE = 93 };
+    const float cell = 0.3125f; /* exact in binary, as 12 and 20 are */
     float *v = malloc(sizeof *v * N * N);
     assert_non_null(v);
     uint32_t seed = 5;
     for (int k = 0; k < N * N; k++)
         v[k] = (float)(gfx_case_random(&seed, 2001) - 1000) / 1000;
     for (int variant = 0; variant < 3; variant++) {
-        struct scene_heat h = whole((struct attn_cmat){v, N, N, N}, x0, y0, cell, cell);
-        if (variant > 0) h.mask_from = 1;
-        if (variant > 1) h.shown = SHOWN;
+        struct scene_heat h = whole((struct attn_cmat){v, N, N, N}, 12, 20, cell, cell);
+        h.mask_from = variant > 0 ? 1 : INT_MAX;
+        h.shown = variant > 1 ? SHOWN : INT64_MAX;
         draw(c, STEP_LIGHT, &h);
-        for (int y = 20; y < 20 + 93; y++) {
-            for (int x = 12; x < 12 + 93; x++) {
-                int i0, i1, j0, j1;
-                covered(y, y0, cell, N, &i0, &i1);
-                covered(x, x0, cell, N, &j0, &j1);
-                float best = 0;
-                bool any = false;
-                for (int i = i0; i <= i1; i++) {
-                    for (int j = j0; j <= j1; j++) {
-                        if (j - i >= h.mask_from || (int64_t)i * N + j >= h.shown)
-                            continue;
-                        if (!any || fabsf(v[i * N + j]) > fabsf(best))
-                            best = v[i * N + j];
-                        any = true;
-                    }
-                }
-                if (any)
-                    assert_color(gfx_case_pixel(c, x, y), map_color(STEP_LIGHT, &h, best),
-                                 2);
-            }
+        for (int k = 0; k < SIDE * SIDE; k++) {
+            int x = 12 + k % SIDE, y = 20 + k / SIDE;
+            float best = 0;
+            if (largest(&h, x, y, &best))
+                assert_color(gfx_case_pixel(c, x, y), map_color(STEP_LIGHT, &h, best), 2);
         }
     }
     free(v);
@@ -231,12 +232,14 @@ static void a_level_keeps_nan_then_infinity_then_the_largest(void **state)
         float m[40 * 42], out[21 * 64];
         for (int i = 0; i < rows * ld; i++)
             m[i] = (float)(gfx_case_random(&seed, 201) - 100);
-        if (k % 3 == 1) m[gfx_case_random(&seed, rows) * ld + cols - 1] = -INFINITY;
-        if (k % 3 == 2) m[(rows - 1) * ld] = NAN;
+        if (k % 3 == 1)
+            m[(ptrdiff_t)gfx_case_random(&seed, rows) * ld + cols - 1] = -INFINITY;
+        if (k % 3 == 2) m[(ptrdiff_t)(rows - 1) * ld] = NAN;
         int level_y[HEAT_LEVELS], n = 0;
         int filled = heat_levels(out, (struct attn_cmat){m, rows, cols, ld}, level_y, &n);
         assert_true(filled <= rows + HEAT_LEVELS);
-        float want = 0, got = n > 1 ? out[level_y[n - 1] * ((cols + 1) / 2)] : m[0];
+        float want = 0,
+              got = n > 1 ? out[(ptrdiff_t)level_y[n - 1] * ((cols + 1) / 2)] : m[0];
         bool nan = false;
         for (int i = 0; i < rows; i++) {
             for (int j = 0; j < cols; j++) {
@@ -263,15 +266,16 @@ static void impossible_values_are_seen_above_all_others(void **state)
         for (int s = 0; s < SIDES + 2; s++) {
             int n = s < SIDES ? 9 : BIG;
             float cell = s < SIDES ? sides[s] : s == SIDES ? 0.15f : 0.02f;
+            float *visible = v + (ptrdiff_t)5 * n + 3, *masked = v + (ptrdiff_t)3 * n + 5;
             for (int i = 0; i < n * n; i++) v[i] = 1;
-            v[5 * n + 3] = odd[k];
+            *visible = odd[k];
             struct scene_heat h =
                 whole((struct attn_cmat){v, n, n, n}, 20, 10, cell, cell);
             h.mask_from = 1; /* (5, 3) is not masked */
             draw(c, STEP_DARK, &h);
             assert_true(is_seen(c, color));
-            v[5 * n + 3] = 1;
-            v[3 * n + 5] = odd[k]; /* but (3, 5) is */
+            *visible = 1;
+            *masked = odd[k]; /* but (3, 5) is */
             draw(c, STEP_DARK, &h);
             assert_false(is_seen(c, color));
         }
@@ -332,9 +336,7 @@ static void cells_not_computed_yet_are_empty(void **state)
         h.shown = SHOWN;
         draw(c, STEP_DARK, &h);
         for (int k = 0; k < N * N; k++) {
-            struct scene_rgba p =
-                gfx_case_pixel(c, 10 + (int)(((float)(k % N) + 0.5f) * side),
-                               10 + (int)(((float)(k / N) + 0.5f) * side));
+            struct scene_rgba p = middle(c, k / N, k % N, side);
             assert_color(p, k < SHOWN ? map_color(STEP_DARK, &h, 1) : t->empty, 2);
         }
         assert_int_equal(is_seen(c, t->empty_line), s == 2); /* dashes need room */
@@ -369,9 +371,7 @@ static void what_is_out_of_focus_is_dimmed(void **state)
         draw(c, STEP_LIGHT, &h);
         for (int k = 0; k < N * N; k++) {
             bool focus = k / N >= 1 && k / N < 3 && k % N >= 2;
-            struct scene_rgba p =
-                gfx_case_pixel(c, 10 + (int)(((float)(k % N) + 0.5f) * sides[s]),
-                               10 + (int)(((float)(k / N) + 0.5f) * sides[s]));
+            struct scene_rgba p = middle(c, k / N, k % N, sides[s]);
             assert_color(p, over(paper, map_color(STEP_LIGHT, &h, 1), focus ? 0.8 : 0.2),
                          2);
         }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { W = 37, H = 23, ROOM = 1 << 22 };
+enum { W = 37, H = 23, PIXELS = W * H, ROOM = 1 << 22 };
 
 static char folder[64];
 
@@ -38,7 +38,7 @@ static int remove_folder(void **state)
 static void fill(uint8_t *rgba, bool opaque)
 {
     uint32_t seed = 3;
-    for (int i = 0; i < 4 * W * H; i++) {
+    for (int i = 0; i < 4 * PIXELS; i++) {
         seed = seed * 1664525u + 1013904223u;
         rgba[i] = (uint8_t)(opaque && i % 4 == 3 ? 255 : seed >> 24);
     }
@@ -59,13 +59,13 @@ static bool read_back(const char *path, struct arena *mem, int64_t most, uint8_t
 static void opaque_pixels_come_back_exactly(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H], *got = NULL;
+    uint8_t rgba[4 * PIXELS], *got = NULL;
     struct arena mem;
     struct err e = {0};
     assert_true(arena_init(&mem, ROOM, &e));
     fill(rgba, true);
     assert_true(paper_png_write(in_folder("a.png"), rgba, W, H, &e));
-    assert_true(read_back(in_folder("a.png"), &mem, W * H, &got, &e));
+    assert_true(read_back(in_folder("a.png"), &mem, PIXELS, &got, &e));
     assert_memory_equal(got, rgba, sizeof rgba);
     arena_free(&mem);
 }
@@ -74,14 +74,14 @@ static void opaque_pixels_come_back_exactly(void **state)
 static void transparent_pixels_come_back_as_close_as_alpha_allows(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H], *got = NULL;
+    uint8_t rgba[4 * PIXELS], *got = NULL;
     struct arena mem;
     struct err e = {0};
     assert_true(arena_init(&mem, ROOM, &e));
     fill(rgba, false);
     assert_true(paper_png_write(in_folder("a.png"), rgba, W, H, &e));
-    assert_true(read_back(in_folder("a.png"), &mem, W * H, &got, &e));
-    for (int i = 0; i < 4 * W * H; i++) {
+    assert_true(read_back(in_folder("a.png"), &mem, PIXELS, &got, &e));
+    for (int i = 0; i < 4 * PIXELS; i++) {
         int alpha = rgba[i | 3];
         assert_int_equal(got[i | 3], alpha);
         assert_true(abs(got[i] - rgba[i]) * alpha <= 255);
@@ -101,7 +101,7 @@ static char *bytes_of(const char *path, struct arena *mem, size_t *n)
 static void a_truncated_picture_is_refused(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H], *got = NULL;
+    uint8_t rgba[4 * PIXELS], *got = NULL;
     struct arena mem, data;
     struct err e = {0};
     size_t n = 0;
@@ -113,7 +113,7 @@ static void a_truncated_picture_is_refused(void **state)
         arena_reset(&mem);
         assert_true(file_write(in_folder("b.png"), whole, cut, &e));
         e = (struct err){0};
-        assert_false(read_back(in_folder("b.png"), &mem, W * H, &got, &e));
+        assert_false(read_back(in_folder("b.png"), &mem, PIXELS, &got, &e));
         assert_int_equal(e.code, ERR_INPUT);
         assert_non_null(strstr(e.text, "b.png"));
     }
@@ -124,7 +124,7 @@ static void a_truncated_picture_is_refused(void **state)
 static void a_flipped_byte_is_refused_or_gives_a_picture_of_the_size_it_says(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H], *got = NULL;
+    uint8_t rgba[4 * PIXELS], *got = NULL;
     struct arena mem, data;
     struct err e = {0};
     size_t n = 0;
@@ -137,8 +137,8 @@ static void a_flipped_byte_is_refused_or_gives_a_picture_of_the_size_it_says(voi
         arena_reset(&mem);
         whole[at] = (char)(whole[at] ^ 0x55);
         assert_true(file_write(in_folder("b.png"), whole, n, &e));
-        if (paper_png_read(in_folder("b.png"), &mem, W * H, &got, &w, &h, &e))
-            assert_true(w > 0 && h > 0 && (int64_t)w * h <= W * H);
+        if (paper_png_read(in_folder("b.png"), &mem, PIXELS, &got, &w, &h, &e))
+            assert_true(w > 0 && h > 0 && (int64_t)w * h <= PIXELS);
         whole[at] = (char)(whole[at] ^ 0x55);
     }
     arena_free(&mem);
@@ -148,14 +148,14 @@ static void a_flipped_byte_is_refused_or_gives_a_picture_of_the_size_it_says(voi
 static void a_picture_with_too_many_pixels_is_not_decoded(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H], *got = NULL;
+    uint8_t rgba[4 * PIXELS], *got = NULL;
     struct arena mem, data;
     struct err e = {0};
     size_t n = 0;
     assert_true(arena_init(&mem, ROOM, &e) && arena_init(&data, ROOM, &e));
     fill(rgba, true);
     assert_true(paper_png_write(in_folder("a.png"), rgba, W, H, &e));
-    assert_false(read_back(in_folder("a.png"), &mem, W * H - 1, &got, &e));
+    assert_false(read_back(in_folder("a.png"), &mem, PIXELS - 1, &got, &e));
     assert_int_equal(e.code, ERR_INPUT);
     /* A header that promises 4 billion pixels, and none behind it. */
     char *whole = bytes_of(in_folder("a.png"), &data, &n);
@@ -170,7 +170,7 @@ static void a_picture_with_too_many_pixels_is_not_decoded(void **state)
 static void what_cannot_be_written_leaves_no_file(void **state)
 {
     (void)state;
-    uint8_t rgba[4 * W * H];
+    uint8_t rgba[4 * PIXELS];
     struct err e = {0};
     fill(rgba, true);
     assert_false(paper_png_write(in_folder("none/a.png"), rgba, W, H, &e));

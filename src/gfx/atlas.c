@@ -43,8 +43,8 @@ void atlas_fini(struct atlas *a)
 
 static int period(float points, float density)
 {
-    float texels = roundf(points * density);
-    return (int)fminf(fmaxf(texels, 2), ATLAS_TILE / 2);
+    long texels = lroundf(points * density);
+    return (int)(texels < 2 ? 2 : texels > ATLAS_TILE / 2 ? ATLAS_TILE / 2 : texels);
 }
 
 int atlas_hatch_period(float density)

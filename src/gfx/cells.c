@@ -31,17 +31,20 @@ bool mesh_cells_fit(const struct mesh *m, const struct scene_heat *heat)
 static void pattern(struct mesh *m, struct mesh_box b, struct mesh_vertex p, float u,
                     int period, bool along_x, bool along_y, float cx, float cy)
 {
-    float step = (float)(ATLAS_TILE / period - 1) * (float)period;
-    for (float y = b.y0; y < b.y1; y += step) {
-        for (float x = b.x0; x < b.x1; x += step) {
-            float shift_x = along_x ? x : 0, shift_y = along_y ? y : 0;
-            /* Hatch lines depend on u + v: both shifts may go into u. */
-            float shift = along_x ? shift_x + shift_y : 0;
-            p.u = u + shift - floorf(shift / (float)period) * (float)period;
-            p.v = along_x ? 0 : shift_y - floorf(shift_y / (float)period) * (float)period;
-            struct mesh_box part = {x, y, fminf(x + step, b.x1), fminf(y + step, b.y1)};
-            mesh_quad(m, MESH_SHAPE, part, &p, cx, cy, 1, true);
-        }
+    int step = (ATLAS_TILE / period - 1) * period; /* whole periods of a tile */
+    int nx = (int)ceilf((b.x1 - b.x0) / (float)step);
+    int ny = (int)ceilf((b.y1 - b.y0) / (float)step);
+    for (int k = 0; k < nx * ny; k++) {
+        int column = k % nx, row = k / nx;
+        float x = b.x0 + (float)(column * step), y = b.y0 + (float)(row * step);
+        /* Hatch lines depend on u + v: both shifts may go into u. */
+        float shift = (along_x ? x : 0) + (along_y ? y : 0);
+        shift -= floorf(shift / (float)period) * (float)period;
+        p.u = along_x ? u + shift : u;
+        p.v = along_x ? 0 : shift;
+        struct mesh_box part = {x, y, fminf(x + (float)step, b.x1),
+                                fminf(y + (float)step, b.y1)};
+        mesh_quad(m, MESH_SHAPE, part, &p, cx, cy, 1, true);
     }
 }
 

@@ -55,11 +55,17 @@ static GLuint create_maps(void)
                              texel);
 }
 
+/* OpenGL takes offsets into a buffer where it once took pointers. */
+static const void *buffer_offset(size_t bytes)
+{
+    return (const void *)bytes; /* NOLINT(performance-no-int-to-ptr): see above */
+}
+
 static void attribute(GLuint at, GLint n, GLenum type, size_t offset)
 {
     glEnableVertexAttribArray(at);
     glVertexAttribPointer(at, n, type, type == GL_UNSIGNED_BYTE,
-                          sizeof(struct mesh_vertex), (const void *)offset);
+                          sizeof(struct mesh_vertex), buffer_offset(offset));
 }
 
 static bool create_mesh(struct painter *p, struct arena *mem, struct err *e)
@@ -82,19 +88,20 @@ static bool create_mesh(struct painter *p, struct arena *mem, struct err *e)
     for (int i = 0; i < 6 * MESH_QUADS; i++)
         index[i] = (uint16_t)(i / 6 * 4 + corner[i % 6]);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, p->indices);
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)(6 * MESH_QUADS * sizeof *index),
-                 index, GL_STATIC_DRAW);
+    glBufferData(GL_ELEMENT_ARRAY_BUFFER,
+                 (GLsizeiptr)((size_t)6 * MESH_QUADS * sizeof *index), index,
+                 GL_STATIC_DRAW);
     mem->used = used; /* the indices are OpenGL's now */
     return true;
 }
 
 size_t painter_bytes(void)
 {
-    enum { ROUNDING = 64 * 16 };
+    const size_t rounding = (size_t)64 * 16; /* of every push */
     return (size_t)4 * MESH_QUADS * sizeof(struct mesh_vertex) +
-           MESH_RUNS * sizeof(struct mesh_run) +
+           (size_t)MESH_RUNS * sizeof(struct mesh_run) +
            (size_t)6 * MESH_QUADS * sizeof(uint16_t) + (size_t)ATLAS_SIZE * ATLAS_SIZE +
-           ATLAS_GLYPHS * sizeof(struct glyph) + ROUNDING;
+           (size_t)ATLAS_GLYPHS * sizeof(struct glyph) + rounding;
 }
 
 bool painter_init(struct painter *p, struct arena *mem, struct fonts *fonts,
@@ -208,7 +215,7 @@ static void bind_texture(GLenum unit, GLuint id)
 static void draw_quads(const struct mesh_run *r)
 {
     size_t offset = (size_t)r->first * 6 * sizeof(uint16_t);
-    glDrawElements(GL_TRIANGLES, r->count * 6, GL_UNSIGNED_SHORT, (const void *)offset);
+    glDrawElements(GL_TRIANGLES, r->count * 6, GL_UNSIGNED_SHORT, buffer_offset(offset));
 }
 
 static void draw_shapes(const struct painter *p, const struct mesh_run *r)

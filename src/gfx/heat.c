@@ -39,7 +39,7 @@ static void halve(float *out, int out_ld, const float *in, int rows, int cols, i
         const float *top = in + (ptrdiff_t)i * ld;
         const float *low = i + 1 < rows ? top + ld : top;
         float *to = out + (ptrdiff_t)(i / 2) * out_ld;
-        for (int j = 0; j < cols / 2; j++)
+        for (ptrdiff_t j = 0; j < cols / 2; j++)
             to[j] = first_of(first_of(top[2 * j], top[2 * j + 1]),
                              first_of(low[2 * j], low[2 * j + 1]));
         if (cols % 2) to[cols / 2] = first_of(top[cols - 1], low[cols - 1]);

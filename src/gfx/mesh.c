@@ -60,16 +60,13 @@ struct mesh_box mesh_snapped(struct mesh_box b)
 
 struct mesh_vertex *mesh_push(struct mesh *m, enum mesh_pass pass)
 {
-    struct mesh_run *last = m->n_run > 0 ? &m->run[m->n_run - 1] : NULL;
-    bool joins = last && last->pass == pass && pass != MESH_HEAT;
+    bool joins = m->n_run > 0 && pass != MESH_HEAT && m->run[m->n_run - 1].pass == pass;
     if (m->n_quad == MESH_QUADS || (!joins && m->n_run == MESH_RUNS)) {
         m->full = true;
         return NULL;
     }
-    if (joins)
-        last->count++;
-    else
-        m->run[m->n_run++] = (struct mesh_run){pass, m->n_quad, 1, NULL};
+    if (!joins) m->run[m->n_run++] = (struct mesh_run){pass, m->n_quad, 0, NULL};
+    m->run[m->n_run - 1].count++;
     return m->vertex + (size_t)4 * (size_t)m->n_quad++;
 }
 
