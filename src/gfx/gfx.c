@@ -78,16 +78,26 @@ static void APIENTRY on_debug(GLenum source, GLenum type, GLuint id, GLenum seve
         (void)err_set(&at.g->debug_error, ERR_SYSTEM, "OpenGL: %.*s", (int)length, text);
 }
 
+/* Without a display SDL settles for a driver that shows nothing, unless it is told which
+ * to take. */
+static bool shows_nothing(void)
+{
+    const char *driver = SDL_GetCurrentVideoDriver();
+    return !SDL_GetHint(SDL_HINT_VIDEODRIVER) && driver &&
+           (strcmp(driver, "offscreen") == 0 || strcmp(driver, "dummy") == 0 ||
+            strcmp(driver, "evdev") == 0);
+}
+
 static bool open_window(struct gfx *g, const struct gfx_config *c, struct err *e)
 {
     if (c->offscreen) (void)SDL_SetHint(SDL_HINT_VIDEODRIVER, "offscreen");
-    if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0)
+    g->video = SDL_InitSubSystem(SDL_INIT_VIDEO) == 0;
+    if (!g->video || (!c->offscreen && shows_nothing()))
         return err_set(
             e, ERR_SYSTEM,
             "no display: %s; run it on a desktop, or use --export or --script, "
             "which need none",
-            SDL_GetError());
-    g->video = true;
+            g->video ? "neither X11 nor Wayland answers" : SDL_GetError());
     (void)SDL_GL_SetAttribute(SDL_GL_CONTEXT_PROFILE_MASK, SDL_GL_CONTEXT_PROFILE_CORE);
     (void)SDL_GL_SetAttribute(SDL_GL_CONTEXT_MAJOR_VERSION, 3);
     (void)SDL_GL_SetAttribute(SDL_GL_CONTEXT_MINOR_VERSION, 3);
