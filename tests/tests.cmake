@@ -78,6 +78,10 @@ endif()
 # The program: parts without a screen; off screen; its command line; sessions as scripts;
 # pictures. Everything draws through SDL's offscreen driver.
 layer_test(app NEEDS PkgConfig::SDL2)
+add_executable(test_app_model tests/test_app_model.c tests/model_case.c)
+target_link_libraries(test_app_model PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME app_model COMMAND test_app_model)
+set_tests_properties(app_model PROPERTIES LABELS script)
 add_executable(test_app_session tests/test_app_session.c)
 target_link_libraries(test_app_session PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
 add_test(NAME app_session COMMAND test_app_session)
@@ -88,6 +92,17 @@ add_test(NAME script_keys COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR
 add_test(NAME script_mouse COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/mouse.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
+# On a real model, which lies outside the repository: the script is not run without it.
+set(nano_sort $ENV{HEADLIGHT_TEST_DATA})
+if(NOT nano_sort)
+    set(nano_sort ${CMAKE_SOURCE_DIR}/../shared/data)
+endif()
+cmake_path(APPEND nano_sort nano-sort)
+if(EXISTS ${nano_sort}/model.safetensors)
+    add_test(NAME script_model COMMAND headlight ${nano_sort} --text AACBABAAAAA
+        --script ${CMAKE_SOURCE_DIR}/tests/scripts/model.txt)
+    set_tests_properties(script_model PROPERTIES LABELS weights)
+endif()
 add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)

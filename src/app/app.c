@@ -144,6 +144,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
         app_fini(a);
         return false;
     }
+    a->source.loaded.cut_front = c->cut_front;
     rescale(a);
     for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
     if (c->warning) (void)snprintf(a->message, sizeof a->message, "%s", c->warning);
@@ -233,11 +234,87 @@ void app_resize(struct app *a, int px_w, int px_h)
     rescale(a);
 }
 
+/* ---- models ------------------------------------------------------------------------------ */
+
+/* The part of the model that an action asked for and that is not there. */
+static bool no_such(const struct app *a, struct step_action action, struct err *e)
+{
+    const struct step_place *p = step_place_of(&a->step);
+    const struct {
+        enum step_verb verb;
+        const char *what;
+        int n;
+    } parts[] = {{STEP_BLOCK, "block", p->n_block},
+                 {STEP_HEAD, "head", p->dims.n_head},
+                 {STEP_ROW, "row", p->dims.n_tok}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].verb == action.verb)
+            return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
+                           action.i + 1, p->n_block ? "the model" : "this scale",
+                           parts[i].n);
+    return err_set(e, ERR_INPUT, "this cannot be done with the model");
+}
+
+/* Takes a model over that has been opened. false: it could not be, or does not have what
+ * was asked for with it. */
+static bool take_model(struct app *a, struct err *e)
+{
+    char note[sizeof a->message] = "";
+    enum source_news news = source_news(&a->source, &a->step, note, sizeof note, e);
+    if (news == SOURCE_NOTHING) return true;
+    bool ok = news == SOURCE_OPENED;
+    if (ok) {
+        a->n_odd = 0;
+        (void)snprintf(a->message, sizeof a->message, "%s", note);
+    }
+    for (int i = 0; ok && i < a->when_opened.n; i++)
+        if (!step_apply(&a->step, a->when_opened.at[i]))
+            ok = no_such(a, a->when_opened.at[i], e);
+    a->when_opened.n = 0;
+    return ok;
+}
+
+bool app_open(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e)
+{
+    if (!source_open(&a->source, path, text, e)) return false;
+    a->when_opened = actions ? *actions : (struct step_actions){.n = 0};
+    (void)snprintf(a->message, sizeof a->message, "opening %s \u2026", path);
+    return true;
+}
+
+bool app_load(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e)
+{
+    if (!app_open(a, path, text, actions, e)) return false;
+    worker_wait(a->source.worker);
+    return take_model(a, e);
+}
+
+/* NaN and infinity among the weights are said once for every number of them. */
+static void tell_odd(struct app *a)
+{
+    struct model_odd odd = worker_odd(a->source.worker);
+    if (odd.n == a->n_odd || !step_is_loaded(step_place_of(&a->step))) return;
+    a->n_odd = odd.n;
+    if (odd.n == 0) return;
+    (void)snprintf(a->message, sizeof a->message,
+                   "%lld weight%s NaN or infinite, the first in %s", (long long)odd.n,
+                   odd.n == 1 ? " is" : "s are", odd.first);
+}
+
 /* ---- state to screen ------------------------------------------------------------------- */
 
 bool app_build(struct app *a, bool wait, struct err *e)
 {
+    struct err why = {0};
+    if (wait && a->source.opening) worker_wait(a->source.worker);
+    if (!take_model(a, &why))
+        (void)snprintf(a->message, sizeof a->message, "%s", why.text);
     struct scene_source src = source_for(&a->source, &a->step, wait);
+    if (wait && a->source.failed.code != ERR_NONE)
+        return err_set(e, a->source.failed.code, "%s", a->source.failed.text);
+    tell_odd(a);
     if (a->source.failed.code != ERR_NONE)
         src.message = a->source.failed.text;
     else if (a->message[0])

@@ -226,6 +226,12 @@ static bool do_size(struct app *a, const struct line *l, struct err *e)
     return app_build(a, false, e);
 }
 
+static bool do_open(struct app *a, const struct line *l, struct err *e)
+{
+    if (l->n != 2) return err_set(e, ERR_USAGE, "open: takes the name of one model");
+    return app_open(a, l->word[1], NULL, NULL, e) && app_build(a, false, e);
+}
+
 static bool do_export(struct app *a, const struct line *l, struct err *e)
 {
     size_t n = l->n == 2 ? strlen(l->word[1]) : 0;
@@ -265,6 +271,7 @@ enum name {
     NAME_SCALE,
     NAME_TOKENS,
     NAME_SEED,
+    NAME_BLOCK,
     NAME_HEAD,
     NAME_ROW,
     NAME_PIN,
@@ -290,10 +297,11 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage", "time",    "playing",    "speed", "scale",  "tokens",  "seed",
-    "head",  "row",     "pin",        "hover", "divide", "mask",    "residual",
-    "log",   "zoom",    "pan-x",      "pan-y", "help",   "focus",   "theme",
-    "ui",    "density", "fullscreen", "quit",  "fits",   "message", "full"};
+    "stage",      "time",  "playing",  "speed",   "scale", "tokens",
+    "seed",       "block", "head",     "row",     "pin",   "hover",
+    "divide",     "mask",  "residual", "log",     "zoom",  "pan-x",
+    "pan-y",      "help",  "focus",    "theme",   "ui",    "density",
+    "fullscreen", "quit",  "fits",     "message", "full"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_ref(char *out, size_t room, struct step_ref r)
@@ -331,6 +339,7 @@ static void print_place(const struct app *a, enum name n, char *out, size_t room
         (void)snprintf(out, room, a->step.scale == STEP_TOY ? "toy" : "gpt2");
     if (n == NAME_TOKENS) (void)snprintf(out, room, "%d", p->dims.n_tok);
     if (n == NAME_SEED) (void)snprintf(out, room, "%u", (unsigned)p->seed);
+    if (n == NAME_BLOCK) (void)snprintf(out, room, "%d", p->block + 1);
     if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
     if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
     if (n == NAME_PIN) print_ref(out, room, p->pin);
@@ -419,7 +428,7 @@ static const struct {
     {"hover", do_hover},   {"drag", do_drag},   {"wheel", do_wheel},
     {"leave", do_leave},   {"wait", do_wait},   {"ready", do_ready},
     {"frame", do_frame},   {"size", do_size},   {"export", do_export},
-    {"expect", do_expect},
+    {"expect", do_expect}, {"open", do_open},
 };
 
 static bool run_line(struct app *a, char *text, struct err *e)

@@ -1,7 +1,9 @@
 /* The run that belongs to a state: the toy's at once, GPT-2's by the worker. */
 #include "source.h"
 
+#include <SDL.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool source_init(struct source *s, uint32_t event, struct err *e)
 {
@@ -22,8 +24,77 @@ void source_fini(struct source *s)
     worker_destroy(s->worker);
     run_fini(&s->toy);
     run_model_fini(&s->toy_model);
+    SDL_free(s->text);
+    SDL_free(s->opening);
     *s = (struct source){0};
 }
+
+/* ---- opened models -------------------------------------------------------------------- */
+
+bool source_open(struct source *s, const char *path, const char *text, struct err *e)
+{
+    char *opening = SDL_strdup(path);
+    char *kept = text ? SDL_strdup(text) : NULL;
+    if (!opening || (text && !kept)) {
+        SDL_free(opening);
+        SDL_free(kept);
+        return err_set(e, ERR_SYSTEM, "out of memory for a model\u2019s name");
+    }
+    if (!worker_open(s->worker, path, e)) {
+        SDL_free(opening);
+        SDL_free(kept);
+        return false;
+    }
+    SDL_free(s->opening);
+    SDL_free(s->text);
+    s->opening = opening;
+    s->text = kept;
+    return true;
+}
+
+/* The worker's runs and the state are of what is loaded now. */
+static void show(struct source *s, struct step_state *st)
+{
+    const struct loaded *l = &s->loaded;
+    const struct model_info *info = model_net_info(l->net);
+    worker_use(s->worker, l->net, l->model, l->ids.at, l->ids.n, l->text);
+    const struct step_model m = {
+        .dims = {.n_tok = l->ids.n, .d_model = info->d_model, .n_head = info->n_head},
+        .n_block = info->n_layer,
+        .limit = l->limit};
+    step_load(st, &m);
+}
+
+enum source_news source_news(struct source *s, struct step_state *st, char *note,
+                             size_t room, struct err *e)
+{
+    struct model_net *net = NULL;
+    if (!worker_opened(s->worker, &net, e)) return SOURCE_NOTHING;
+    bool ok = net != NULL;
+    if (ok && !loaded_set_net(&s->loaded, net, s->text, note, room, e)) {
+        model_net_close(net);
+        ok = false;
+    }
+    if (ok) show(s, st);
+    /* The reader's words begin with the file at fault, as a rule; the rest is said here. */
+    const char *name = strrchr(s->opening, '/');
+    name = name && name[1] ? name + 1 : s->opening;
+    if (!ok && !strstr(e->text, name)) (void)err_at(e, name);
+    SDL_free(s->opening);
+    SDL_free(s->text);
+    s->opening = s->text = NULL;
+    return ok ? SOURCE_OPENED : SOURCE_FAILED;
+}
+
+bool source_set_text(struct source *s, struct step_state *st, const char *text,
+                     size_t len, char *note, size_t room, struct err *e)
+{
+    if (!loaded_set_text(&s->loaded, text, len, note, room, e)) return false;
+    show(s, st);
+    return true;
+}
+
+/* ---- runs ------------------------------------------------------------------------------- */
 
 static const struct run *toy_run(struct source *s, struct run_key key)
 {
@@ -55,11 +126,17 @@ static const struct run *worker_run(struct source *s, struct run_key key, bool w
 struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
 {
     struct run_key key = run_key_of(st);
+    bool loaded = step_is_loaded(step_place_of(st));
+    if (loaded) {
+        key.model = s->loaded.model;
+        key.text = s->loaded.text;
+    }
     s->failed = (struct err){0};
     bool toy = key.scale == STEP_TOY;
     const struct run *r = toy ? toy_run(s, key) : worker_run(s, key, wait);
     struct scene_source src = {.attn = &s->attn, .progress = -1.0f, .label = ""};
     if (!toy) src.progress = worker_progress(s->worker);
+    if (loaded) src.label = s->loaded.label;
     if (!r) return src;
     src.trace = &r->trace;
     src.fits = run_key_same(r->key, key);
@@ -67,6 +144,6 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.version = r->version * 2 + (toy ? 1 : 0);
     src.tokens = r->model->tokens;
     src.blend = r->blend;
-    src.label = r->model->label;
+    if (!loaded) src.label = r->model->label;
     return src;
 }

@@ -3,7 +3,12 @@
 
 #include <SDL.h>
 
-enum { SLOTS = 2, NONE = -1 };
+#include <string.h>
+
+enum { SLOTS = 2, NONE = -1, PATH_ROOM = 4096 };
+
+/* Weights of an opened model that stay in memory: all of GPT-2 small's blocks. */
+static const size_t keep_bytes = (size_t)512 << 20;
 
 /* Shares of the work after which progress is told. A model costs about as much as a run
  * at 1,024 tokens. */
@@ -23,13 +28,27 @@ struct worker {
     bool wanted;  /* want holds the last request, done or not */
     bool pending; /* it has not been begun */
     bool busy, quit;
-    bool making; /* busy with the model of `seed` */
-    uint32_t seed;
+    bool making; /* busy with the model of `made_for` */
+    struct run_key made_for;
     float progress;
     int shown, ready; /* slots, or NONE */
     bool failed;
     struct err why;
     uint64_t version;
+    bool opening; /* path is to be opened */
+    char path[PATH_ROOM];
+    bool opened; /* fresh or why_not is to be fetched */
+    struct model_net *fresh;
+    struct err why_not;
+    struct model_net *next; /* to be used; NULL: the one that is */
+    uint32_t net_serial, text_serial;
+    int32_t ids[STEP_MAX_TOKENS];
+    int n_ids;
+    struct model_odd odd;
+
+    /* The thread's. */
+    struct model_net *net;
+    uint32_t fed; /* the text that it was fed, 0: none */
 
     /* A slot belongs to the window while it is shown or ready, else to the thread. */
     struct run slot[SLOTS];
@@ -51,11 +70,11 @@ static void set_progress(struct worker *w, float progress)
     tell(w);
 }
 
-static void set_making(struct worker *w, bool making, uint32_t seed)
+static void set_making(struct worker *w, bool making, struct run_key key)
 {
     SDL_LockMutex(w->lock);
     w->making = making;
-    w->seed = seed;
+    w->made_for = key;
     SDL_UnlockMutex(w->lock);
 }
 
@@ -68,6 +87,75 @@ static bool superseded(struct worker *w)
     return yes;
 }
 
+/* ---- opened models --------------------------------------------------------------------- */
+
+/* Opens what was asked for; begins and ends with the lock held. */
+static void open_model(struct worker *w)
+{
+    char path[PATH_ROOM];
+    memcpy(path, w->path, sizeof path);
+    w->opening = false;
+    w->busy = true;
+    SDL_UnlockMutex(w->lock);
+    struct err e = {0};
+    struct model_net *net = NULL;
+    (void)model_net_open(&net, path, w->k, keep_bytes, &e);
+    SDL_LockMutex(w->lock);
+    model_net_close(w->fresh); /* one that nobody fetched */
+    w->fresh = net;
+    w->why_not = e;
+    w->opened = !w->opening;
+    w->busy = w->pending;
+    tell(w);
+}
+
+/* Takes over the net and the text that key is of. false: there is a newer request, or no
+ * memory for the text. */
+static bool take_text(struct worker *w, struct run_key key, struct err *e)
+{
+    int32_t ids[STEP_MAX_TOKENS];
+    SDL_LockMutex(w->lock);
+    struct model_net *old = w->next ? w->net : NULL;
+    if (w->next) {
+        w->net = w->next;
+        w->next = NULL;
+        w->fed = 0;
+        w->odd = (struct model_odd){0};
+    }
+    bool current = key.model == w->net_serial && key.text == w->text_serial;
+    int n = w->n_ids;
+    memcpy(ids, w->ids, (size_t)n * sizeof *ids);
+    SDL_UnlockMutex(w->lock);
+    model_net_close(old);
+    if (!current) return err_set(e, ERR_CANCELLED, "cancelled");
+    if (w->fed == key.text) return true;
+    w->fed = 0;
+    if (!model_net_feed(w->net, ids, n, e)) return false;
+    w->fed = key.text;
+    return true;
+}
+
+/* The net's blocks before key.block, from the nearest that is computed, and a view. */
+static bool view_block(struct worker *w, struct run_key key, struct run_model *m,
+                       const struct attn_ctx *c, struct err *e)
+{
+    if (!take_text(w, key, e)) return false;
+    int blocks = model_net_done(w->net);
+    if (blocks > key.block) blocks = key.block;
+    for (; blocks <= key.block; blocks++) { /* 0: the embeddings */
+        float share = (float)blocks / (float)(key.block + 1);
+        set_progress(w, progress_start + share * (progress_model - progress_start));
+        if (!model_net_run(w->net, blocks, c, e)) return false;
+    }
+    bool ok = run_model_view(m, key, w->net, c, e);
+    SDL_LockMutex(w->lock);
+    w->odd = model_net_odd(w->net);
+    SDL_UnlockMutex(w->lock);
+    return ok;
+}
+
+/* ---- runs -------------------------------------------------------------------------------- */
+
 /* The model of key: one that is there, or made in the place that nothing shown views. */
 static struct run_model *model_for(struct worker *w, struct run_key key, int slot,
                                    const struct attn_ctx *c, struct err *e)
@@ -76,9 +164,10 @@ static struct run_model *model_for(struct worker *w, struct run_key key, int slo
         if (run_model_is(&w->model[i], key)) return &w->model[i];
     const struct run *other = &w->slot[1 - slot];
     int at = other->made && other->model == &w->model[0].model ? 1 : 0;
-    set_making(w, true, key.seed);
-    bool ok = run_model_make(&w->model[at], key, c, e);
-    set_making(w, false, 0);
+    set_making(w, true, key);
+    bool ok = key.model ? view_block(w, key, &w->model[at], c, e)
+                        : run_model_make(&w->model[at], key, c, e);
+    set_making(w, false, key);
     return ok ? &w->model[at] : NULL;
 }
 
@@ -108,6 +197,10 @@ static int SDLCALL worker_main(void *data)
 
     SDL_LockMutex(w->lock);
     while (!w->quit) {
+        if (w->opening) {
+            open_model(w);
+            continue;
+        }
         if (!w->pending) {
             w->busy = false;
             w->progress = -1.0f;
@@ -180,26 +273,88 @@ void worker_destroy(struct worker *w)
         run_fini(&w->slot[i]);
         run_model_fini(&w->model[i]);
     }
+    model_net_close(w->fresh);
+    model_net_close(w->next);
+    model_net_close(w->net);
     SDL_DestroyCond(w->idle);
     SDL_DestroyCond(w->asked);
     SDL_DestroyMutex(w->lock);
     SDL_free(w);
 }
 
-bool worker_ask(struct worker *w, struct run_key key, struct err *e)
+static bool start(struct worker *w, struct err *e)
 {
     if (!w->thread) w->thread = SDL_CreateThread(worker_main, "headlight-work", w);
-    if (!w->thread)
-        return err_set(e, ERR_SYSTEM, "no thread for the computation: %s",
-                       SDL_GetError());
+    if (w->thread) return true;
+    return err_set(e, ERR_SYSTEM, "no thread for the computation: %s", SDL_GetError());
+}
+
+bool worker_open(struct worker *w, const char *path, struct err *e)
+{
+    size_t n = strlen(path);
+    if (n >= PATH_ROOM)
+        return err_set(e, ERR_INPUT, "the path is longer than %d bytes", PATH_ROOM - 1);
+    if (!start(w, e)) return false;
+    SDL_LockMutex(w->lock);
+    memcpy(w->path, path, n + 1);
+    w->opening = true;
+    w->opened = false;
+    SDL_CondSignal(w->asked);
+    SDL_UnlockMutex(w->lock);
+    return true;
+}
+
+bool worker_opened(struct worker *w, struct model_net **net, struct err *why)
+{
+    SDL_LockMutex(w->lock);
+    bool yes = w->opened;
+    if (yes) {
+        *net = w->fresh;
+        *why = w->why_not;
+        w->fresh = NULL;
+        w->opened = false;
+    }
+    SDL_UnlockMutex(w->lock);
+    return yes;
+}
+
+void worker_use(struct worker *w, struct model_net *net, uint32_t model,
+                const int32_t *ids, int n, uint32_t text)
+{
+    SDL_LockMutex(w->lock);
+    struct model_net *unused = NULL;
+    if (model != w->net_serial) {
+        unused = w->next;
+        w->next = net;
+        w->net_serial = model;
+    }
+    memcpy(w->ids, ids, (size_t)n * sizeof *ids);
+    w->n_ids = n;
+    w->text_serial = text;
+    SDL_UnlockMutex(w->lock);
+    model_net_close(unused);
+}
+
+struct model_odd worker_odd(struct worker *w)
+{
+    SDL_LockMutex(w->lock);
+    struct model_odd odd = w->odd;
+    SDL_UnlockMutex(w->lock);
+    return odd;
+}
+
+bool worker_ask(struct worker *w, struct run_key key, struct err *e)
+{
+    if (!start(w, e)) return false;
     SDL_LockMutex(w->lock);
     if (!w->wanted || !run_key_same(w->want, key)) {
         w->want = key;
         w->wanted = w->pending = true;
         w->failed = false;
         if (w->progress < 0.0f) w->progress = 0.0f;
-        /* A model of the seed that is still wanted may be finished. */
-        if (!(w->making && w->seed == key.seed)) SDL_AtomicSet(&w->cancel, 1);
+        /* A model that is still wanted may be finished. */
+        if (!(w->making && run_key_same_model(w->made_for, key)))
+            SDL_AtomicSet(&w->cancel, 1);
         SDL_CondSignal(w->asked);
     }
     SDL_UnlockMutex(w->lock);
@@ -250,6 +405,7 @@ bool worker_failed(struct worker *w, struct err *why)
 void worker_wait(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    while (w->thread && (w->pending || w->busy)) SDL_CondWait(w->idle, w->lock);
+    while (w->thread && (w->pending || w->busy || w->opening))
+        SDL_CondWait(w->idle, w->lock);
     SDL_UnlockMutex(w->lock);
 }

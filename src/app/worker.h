@@ -18,6 +18,20 @@ struct worker *worker_create(const struct attn_kernels *k, uint32_t event);
 /* Cancels what is under way and waits for the thread to end. NULL is fine. */
 void worker_destroy(struct worker *w);
 
+/* Opens the model at path; a newer request takes an older one's place. ERR_SYSTEM: no
+ * memory, no thread. */
+bool worker_open(struct worker *w, const char *path, struct err *e);
+/* true, once: a request has been carried out. *net is the caller's, to be closed or given
+ * back by worker_use; NULL: *why says why there is none. */
+bool worker_opened(struct worker *w, struct model_net **net, struct err *why);
+/* Runs with these serials (see run_key) are of this net and these n ids from now on. The
+ * net is the worker's then; info and tokenizer may still be read, until another takes
+ * its place. */
+void worker_use(struct worker *w, struct model_net *net, uint32_t model,
+                const int32_t *ids, int n, uint32_t text);
+/* Odd weights among those that the net in use has read so far. */
+struct model_odd worker_odd(struct worker *w);
+
 /* Asks for a run; the same request twice is one. ERR_SYSTEM: no thread to be had. */
 bool worker_ask(struct worker *w, struct run_key key, struct err *e);
 /* Nothing is wanted any more. */

@@ -37,6 +37,8 @@ static const struct binding bindings[] = {
     {'t',          0,        true,  {.verb = STEP_SCALE_TO, .i = -1}},
     {'[',          0,        false, {.verb = STEP_HEAD_BY, .i = -1}},
     {']',          0,        false, {.verb = STEP_HEAD_BY, .i = 1}},
+    {UI_KEY_PAGE_UP, 0,      false, {.verb = STEP_BLOCK_BY, .i = -1}},
+    {UI_KEY_PAGE_DOWN, 0,    false, {.verb = STEP_BLOCK_BY, .i = 1}},
     {'f',          0,        true,  {.verb = STEP_FIT}},
     {'l',          0,        true,  {.verb = STEP_LOG}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
@@ -80,6 +82,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"L"}, "weights on a log scale"},
     {GROUP_INPUT, {"T"}, "toy or GPT-2 dimensions"},
     {GROUP_INPUT, {"N"}, "other random weights"},
+    {GROUP_MODEL, {"PgUp", "PgDn"}, "previous, next block"},
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
     {GROUP_WINDOW, {"\u2190", "\u2192"}, "move a slider"},
@@ -101,7 +104,7 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 const char *ui_group_name(enum ui_group g)
 {
     static const char *const name[GROUP_COUNT] = {"STEPS AND TIME", "LOOKING", "INPUT",
-                                                  "WINDOW", "MOUSE"};
+                                                  "MODEL",          "WINDOW",  "MOUSE"};
     return name[g];
 }
 
