@@ -34,7 +34,7 @@ enum ui_event_kind {
     UI_MOVE,  /* pointer at x, y */
     UI_DOWN,  /* left button pressed */
     UI_UP,    /* left button released */
-    UI_WHEEL, /* wheel turned by `wheel` notches, up > 0 */
+    UI_WHEEL, /* wheel turned by `wheel` notches, up > 0, with mods */
     UI_LEAVE  /* pointer left the window */
 };
 struct ui_event {

@@ -125,6 +125,7 @@ bool input_event(const struct input_scale *sc, const union SDL_Event *ev,
         out->x = (float)ev->wheel.mouseX * points;
         out->y = (float)ev->wheel.mouseY * points;
         out->wheel = ev->wheel.preciseY;
+        out->mods = mods_of((Uint16)SDL_GetModState());
         if (ev->wheel.direction == SDL_MOUSEWHEEL_FLIPPED) out->wheel = -out->wheel;
         return out->wheel != 0.0f;
     case SDL_WINDOWEVENT:

@@ -218,6 +218,7 @@ static const struct hint hints[] = {
      {UI_KEY_LEFT, UI_KEY_RIGHT},
      0},
     {"space", "play", {"Play or pause (space)", NULL}, {' ', 0}, 0},
+    {"H", "heads", {"Every head at a glance (H)", NULL}, {'h', 0}, 0},
     {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
     {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},

@@ -39,6 +39,7 @@ static const struct binding bindings[] = {
     {']',          0,        false, {.verb = STEP_HEAD_BY, .i = 1}},
     {UI_KEY_PAGE_UP, 0,      false, {.verb = STEP_BLOCK_BY, .i = -1}},
     {UI_KEY_PAGE_DOWN, 0,    false, {.verb = STEP_BLOCK_BY, .i = 1}},
+    {'h',          0,        true,  {.verb = STEP_OVERVIEW}},
     {'f',          0,        true,  {.verb = STEP_FIT}},
     {'l',          0,        true,  {.verb = STEP_LOG}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
@@ -78,6 +79,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_STEPS, {"R"}, "restart the stage"},
     {GROUP_LOOK, {"\u2191", "\u2193"}, "select a row"},
     {GROUP_LOOK, {"[", "]"}, "previous, next head"},
+    {GROUP_LOOK, {"H"}, "every head at a glance"},
     {GROUP_LOOK, {"F"}, "everything in view"},
     {GROUP_LOOK, {"L"}, "weights on a log scale"},
     {GROUP_INPUT, {"T"}, "toy or GPT-2 dimensions"},
@@ -97,6 +99,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_MOUSE, {"click"}, "pin a cell, select a row"},
     {GROUP_MOUSE, {"wheel"}, "zoom at the pointer"},
     {GROUP_MOUSE, {"drag"}, "move the picture"},
+    {GROUP_MOUSE, {"Ctrl wheel"}, "zoom into the heads"},
     {GROUP_MOUSE, {"double click"}, "fit one matrix"},
 };
 const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;

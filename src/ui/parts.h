@@ -35,6 +35,7 @@ enum ui_id {
     UI_ID_HEAD_ON,
     UI_ID_HINT = 60,  /* + place in the row of key hints */
     UI_ID_HEAD = 100, /* + head */
+    UI_ID_STRIP = 500, /* + head */
     UI_ID_END = 1000
 };
 
