@@ -91,8 +91,9 @@ struct step_state {
     struct step_ref hover;
     bool log_weights; /* weights on a logarithmic colour scale */
     bool help;        /* the key help is open */
+    bool editing;     /* the text is being edited; its letters are app's */
     struct step_overview over;
-    int focus;        /* id of the control with the keyboard focus, 0: none */
+    int focus; /* id of the control with the keyboard focus, 0: none */
     enum step_theme theme;
     int ui_percent;        /* UI size */
     bool fullscreen, quit; /* asked for; app carries them out */
@@ -126,21 +127,24 @@ enum step_verb {
     STEP_VIEW,     /* x, y, z = view.x, view.y, view.zoom */
     STEP_FIT,      /* everything in view */
     STEP_OVERVIEW, /* opens or closes the overview, to which zoom, pan and fit then belong */
-    STEP_OVER_KIND, /* i = enum step_over_kind */
-    STEP_OVER_SORT, /* i = enum step_over_sort; closes the list of them */
-    STEP_OVER_MENU, /* opens or closes that list */
-    STEP_OVER_AT,   /* i = number of a head */
-    STEP_OVER_OPEN, /* i = number of a head: it is shown, and the overview closed */
-    STEP_HELP,     /* opens or closes the key help */
-    STEP_THEME,    /* i = enum step_theme; -1: the other one */
-    STEP_UI_SIZE,  /* i = percent */
+    STEP_OVER_KIND,  /* i = enum step_over_kind */
+    STEP_OVER_SORT,  /* i = enum step_over_sort; closes the list of them */
+    STEP_OVER_MENU,  /* opens or closes that list */
+    STEP_OVER_AT,    /* i = number of a head */
+    STEP_OVER_OPEN,  /* i = number of a head: it is shown, and the overview closed */
+    STEP_HELP,       /* opens or closes the key help */
+    STEP_THEME,      /* i = enum step_theme; -1: the other one */
+    STEP_UI_SIZE,    /* i = percent */
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: help, focus, overview, pin, zoom, full screen; never quits */
+    STEP_ESCAPE, /* closes one layer: text, help, focus, overview, pin, zoom, full screen; never quits */
     STEP_QUIT,
-    STEP_BLOCK,   /* i = block of a loaded model */
-    STEP_BLOCK_BY /* i = +1 or -1, stays inside */
+    STEP_BLOCK,    /* i = block of a loaded model */
+    STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
+    STEP_TEXT,     /* i = 1: opens the text of a loaded model for editing, 0: closes it */
+    STEP_TEXT_DONE,   /* the text as edited is to be read */
+    STEP_TEXT_SPECIAL /* enters the token <|endoftext|> */
 };
 
 struct step_action {

@@ -204,9 +204,126 @@ static bool keeps_message(enum step_verb verb)
            verb == STEP_FOCUS;
 }
 
+/* ---- the text being edited ------------------------------------------------------------- */
+
+/* Counts the tokens anew, or says why there are none. */
+static void count_tokens(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    const struct loaded *l = &a->source.loaded;
+    struct loaded_ids ids;
+    struct err e = {0};
+    bool ok = loaded_encode(l, ed->text, (size_t)ed->n, &ids, &e);
+    ed->count = ok ? ids.all : 0;
+    (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", ok ? "" : e.text);
+}
+
+/* The editor opens and closes with the state. */
+static void follow_editing(struct app *a)
+{
+    const struct loaded *l = &a->source.loaded;
+    if (a->edited == a->step.editing) return;
+    a->edited = a->step.editing;
+    if (a->edited) {
+        const struct model_bpe *bpe = model_net_bpe(l->net);
+        a->editor.limit = l->limit;
+        a->editor.cut_front = l->cut_front;
+        a->editor.has_special = bpe && model_bpe_special(bpe) >= 0;
+        ui_editor_begin(&a->editor, l->typed, l->n_typed);
+        count_tokens(a);
+    }
+    if (a->headless) return;
+    if (a->edited)
+        SDL_StartTextInput();
+    else
+        SDL_StopTextInput();
+}
+
+static void read_edited(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    char note[sizeof a->message] = "";
+    struct err e = {0};
+    if (!source_set_text(&a->source, &a->step, ed->text, (size_t)ed->n, note, sizeof note,
+                         &e)) {
+        (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
+        return;
+    }
+    (void)step_apply(&a->step, (struct step_action){.verb = STEP_TEXT, .i = 0});
+    (void)snprintf(a->message, sizeof a->message, "%s", note);
+}
+
+static void copy_selection(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    char text[UI_EDITOR_ROOM + 1];
+    int from = 0;
+    int to = 0;
+    size_t n = 0;
+    ui_editor_selection(ed, &from, &to);
+    for (int i = from; i < to; i++) /* the special token has no text */
+        if (ed->text[i] != UI_EDITOR_SPECIAL) text[n++] = ed->text[i];
+    text[n] = '\0';
+    if (from < to) (void)SDL_SetClipboardText(text);
+}
+
+/* Pastes what is UTF-8; SDL's texts are. */
+static void paste(struct app *a)
+{
+    char *text = SDL_GetClipboardText();
+    if (text && !strchr(text, UI_EDITOR_SPECIAL) &&
+        !ui_editor_insert(&a->editor, text, strlen(text)))
+        (void)snprintf(a->message, sizeof a->message, "the text would be over %d bytes",
+                       UI_EDITOR_ROOM);
+    SDL_free(text);
+}
+
+/* true: the event was the editor's and not the program's. */
+static bool edit(struct app *a, const struct ui_event *ev)
+{
+    struct ui_editor *ed = &a->editor;
+    bool letters = ev->kind == UI_TEXT || ev->kind == UI_COMPOSE;
+    if (!a->step.editing) return letters;
+    if (ev->kind != UI_KEY && !letters) return false;
+    bool ctrl = ev->kind == UI_KEY && ev->mods == UI_CTRL;
+    bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
+                 !ev->mods && !ed->compose[0];
+    if (press && a->step.focus) return false; /* the focused button's */
+    if (ui_editor_event(ed, ev)) {
+        count_tokens(a);
+        return true;
+    }
+    if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
+        copy_selection(a);
+        if (ev->key == 'x' && ed->at != ed->anchor) (void)ui_editor_insert(ed, "", 0);
+    } else if (ctrl && ev->key == 'v') {
+        paste(a);
+    } else if (press && ev->key == UI_KEY_ENTER) {
+        app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
+        return true;
+    } else {
+        /* What concerns the window still does; letters come as text. */
+        return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
+                 ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
+    }
+    count_tokens(a);
+    return true;
+}
+
 void app_apply(struct app *a, struct step_action action)
 {
     bool done = step_apply(&a->step, action);
+    follow_editing(a);
+    if (done && action.verb == STEP_TEXT_DONE) {
+        read_edited(a);
+        follow_editing(a);
+        return;
+    }
+    if (done && action.verb == STEP_TEXT_SPECIAL) {
+        const char special[1] = {UI_EDITOR_SPECIAL};
+        (void)ui_editor_insert(&a->editor, special, 1);
+        count_tokens(a);
+    }
     if (done && !keeps_message(action.verb)) a->message[0] = '\0';
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
         rescale(a);
@@ -218,6 +335,7 @@ void app_apply(struct app *a, struct step_action action)
 void app_event(struct app *a, const struct ui_event *ev)
 {
     a->actions.n = 0;
+    if (edit(a, ev)) return;
     ui_event(&a->pointer, ev, &a->scene, &a->step, &a->actions);
     for (int i = 0; i < a->actions.n; i++) app_apply(a, a->actions.at[i]);
     if (ev->kind == UI_LEAVE)
@@ -305,6 +423,15 @@ static void tell_odd(struct app *a)
 
 /* ---- state to screen ------------------------------------------------------------------- */
 
+/* Where an input method may put its window, in window coordinates. */
+static void place_input(const struct app *a, struct scene_rect caret)
+{
+    float points = a->scale.density / a->ratio;
+    const SDL_Rect at = {(int)(caret.x * points), (int)(caret.y * points),
+                         (int)(caret.w * points), (int)(caret.h * points)};
+    if (!a->headless) SDL_SetTextInputRect(&at);
+}
+
 bool app_build(struct app *a, bool wait, struct err *e)
 {
     struct err why = {0};
@@ -326,6 +453,11 @@ bool app_build(struct app *a, bool wait, struct err *e)
         return false;
     scene_build(&a->scene, &a->step, &src);
     ui_build(&a->scene, &a->step, &src, &a->pointer);
+    if (a->step.editing) {
+        struct scene_rect caret =
+            ui_editor_build(&a->scene, &a->step, &src, &a->pointer, &a->editor);
+        place_input(a, caret);
+    }
     return true;
 }
 

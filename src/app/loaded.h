@@ -5,16 +5,18 @@
 #include "base.h"
 #include "model.h"
 #include "step.h"
+#include "ui.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    LOADED_TEXT = 1 << 16 /* bytes of a text: some fifteen times what 1,024 tokens hold */
+    LOADED_TEXT =
+        UI_EDITOR_ROOM /* bytes of a text: some fifteen times what 1,024 tokens hold */
 };
 /* Stands in a text for the special token. No byte of UTF-8, so nobody can type it. */
-#define LOADED_SPECIAL '\xFF'
+#define LOADED_SPECIAL UI_EDITOR_SPECIAL
 
 /* What is made of a text: the ids that the model reads. */
 struct loaded_ids {

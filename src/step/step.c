@@ -560,6 +560,22 @@ static bool do_help(struct step_state *s, const struct step_action *a)
     return true;
 }
 
+static bool do_text(struct step_state *s, const struct step_action *a)
+{
+    if ((a->i != 0 && a->i != 1) || !step_is_loaded(here(s))) return false;
+    s->editing = a->i == 1;
+    s->focus = 0;
+    if (s->editing) stop(s);
+    return true;
+}
+
+/* What is done with the letters is app's business. */
+static bool do_text_part(struct step_state *s, const struct step_action *a)
+{
+    (void)a;
+    return s->editing;
+}
+
 static bool do_theme(struct step_state *s, const struct step_action *a)
 {
     int now = (int)s->theme, to = a->i == -1 ? STEP_LIGHT + STEP_DARK - now : a->i;
@@ -605,7 +621,9 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
 {
     (void)a;
     struct step_place *p = here(s);
-    if (s->help)
+    if (s->editing)
+        s->editing = false;
+    else if (s->help)
         s->help = false;
     else if (s->focus)
         s->focus = 0;
@@ -657,7 +675,9 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_UI_SIZE_BY] = do_ui_size_by,
     [STEP_FULLSCREEN] = do_fullscreen,
     [STEP_FOCUS] = do_focus,       [STEP_ESCAPE] = do_escape,
-    [STEP_QUIT] = do_quit,
+    [STEP_QUIT] = do_quit,         [STEP_TEXT] = do_text,
+    [STEP_TEXT_DONE] = do_text_part,
+    [STEP_TEXT_SPECIAL] = do_text_part,
     /* clang-format on */
 };
 

@@ -6,9 +6,9 @@
 
 enum { CLICK_REACH = 4 };              /* points; farther from the press it is a drag */
 static const float zoom_notch = 1.15f; /* of the wheel */
-static const float over_notch = 48;     /* points that it scrolls the overview */
+static const float over_notch = 48;    /* points that it scrolls the overview */
 static const float over_zoom_most = 16;
-static const float fit_share = 0.94f;  /* of the canvas that a fitted matrix fills */
+static const float fit_share = 0.94f; /* of the canvas that a fitted matrix fills */
 static const float slider_keys =
     0.02f; /* of its range that an arrow key moves a slider */
 
@@ -66,8 +66,8 @@ static void over_view(const struct scene *seen, struct step_view v,
 static struct step_view over_now(const struct scene *seen, const struct step_state *s)
 {
     const struct scene_order *o = &seen->order;
-    return (struct step_view){
-        s->over.view.zoom, o->x - seen->canvas.x, o->y - seen->canvas.y};
+    return (struct step_view){s->over.view.zoom, o->x - seen->canvas.x,
+                              o->y - seen->canvas.y};
 }
 
 /* The cell under the pointer stays there. */
@@ -311,7 +311,8 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
               const struct step_state *s, struct step_actions *out)
 {
     float dx = ev->x - p->x, dy = ev->y - p->y;
-    if (ev->kind != UI_KEY && ev->kind != UI_LEAVE) {
+    if (ev->kind == UI_MOVE || ev->kind == UI_DOWN || ev->kind == UI_UP ||
+        ev->kind == UI_WHEEL) {
         p->x = ev->x;
         p->y = ev->y;
     }
@@ -337,5 +338,8 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
             step_push(out,
                       (struct step_action){.verb = STEP_HOVER, .ref = step_no_ref()});
         return;
+    case UI_TEXT:
+    case UI_COMPOSE:
+        return; /* an editor's */
     }
 }

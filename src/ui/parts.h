@@ -33,8 +33,12 @@ enum ui_id {
     UI_ID_BLOCK_ON,
     UI_ID_HEAD_BACK,
     UI_ID_HEAD_ON,
-    UI_ID_HINT = 60,  /* + place in the row of key hints */
-    UI_ID_HEAD = 100, /* + head */
+    UI_ID_TEXT,
+    UI_ID_TEXT_DONE,
+    UI_ID_TEXT_CANCEL,
+    UI_ID_TEXT_SPECIAL,
+    UI_ID_HINT = 60,   /* + place in the row of key hints */
+    UI_ID_HEAD = 100,  /* + head */
     UI_ID_STRIP = 500, /* + head */
     UI_ID_END = 1000
 };

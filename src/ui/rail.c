@@ -55,7 +55,7 @@ enum {
     STEP_R = 11,
     STEP_RADIUS = 8,
     STEP_OUTSET = 12, /* of the current step's bar over the margin */
-    STEP_TEXT = 32,   /* from the margin to the name */
+    STEP_NAME = 32,   /* from the margin to the name */
     SWITCH_W = 30,
     SWITCH_H = 17,
     SWITCH_INSET = 2,
@@ -160,7 +160,7 @@ static void draw_step(const struct rail *r, int i)
                   : done ? scene_mix(t->accent, t->ink, u->s->theme ? 0.5f : 0)
                          : t->ink_soft,
                   scene_print(u->sc, "%d", i + 1));
-    (void)ui_text(u, r->x + STEP_TEXT, r->y, ALIGN_LEFT, now ? step_now : step_type,
+    (void)ui_text(u, r->x + STEP_NAME, r->y, ALIGN_LEFT, now ? step_now : step_type,
                   now || done ? t->ink : t->ink_soft,
                   scene_stage_text_of((enum attn_stage)i).title);
 }
@@ -389,6 +389,13 @@ static void draw_input(struct rail *r)
         (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");
         (void)ui_text(u, right, r->y, ALIGN_RIGHT, ui_figure, t->ink,
                       scene_print(u->sc, "%d of %d", p->dims.n_tok, p->limit));
+        r->y += flow(r, TO_TOKENS);
+        struct scene_rect edit = {right - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
+        (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "text");
+        ui_control(ui_face(u, edit, HEAD_RADIUS, false), UI_ID_TEXT, ui_act(STEP_TEXT, 1),
+                   "Another text (/)");
+        (void)ui_text(u, edit.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink,
+                      "edit");
         return;
     }
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "seed");
