@@ -23,6 +23,7 @@ void source_fini(struct source *s)
 {
     worker_destroy(s->worker);
     run_fini(&s->toy);
+    heads_fini(&s->toy_heads);
     run_model_fini(&s->toy_model);
     SDL_free(s->text);
     SDL_free(s->opening);
@@ -123,6 +124,49 @@ static const struct run *worker_run(struct source *s, struct run_key key, bool w
     return r;
 }
 
+/* ---- the overview ------------------------------------------------------------------------ */
+
+/* The toy's heads, made at once. */
+static bool toy_heads(struct source *s, struct run_key key)
+{
+    struct heads *h = &s->toy_heads;
+    if (!h->made || h->done == 0 || !heads_key_same(h->key, key)) {
+        struct attn_mat m = s->toy.trace.qkv;
+        struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
+        if (!heads_begin(h, key, 1, s->toy.trace.dims, &s->failed) ||
+            !heads_block(h, 0, qkv, NULL, &s->attn, &s->failed))
+            return false;
+        h->made = true;
+        h->done = 1;
+        h->version++;
+    }
+    s->heads = heads_view(h);
+    s->heads.version = s->heads.version * 2 + 1; /* as for runs */
+    return true;
+}
+
+/* The heads of the state where it shows them: all of them in the overview, those of the
+ * block beside its weights. r fits the state. */
+static bool heads_for(struct source *s, const struct step_state *st, const struct run *r,
+                      struct run_key key, bool wait)
+{
+    const struct step_place *p = step_place_of(st);
+    int n_block = p->n_block > 1 ? p->n_block : 1;
+    bool beside = st->stage == ATTN_SOFTMAX && st->scale == STEP_GPT2;
+    if (!st->over.open && !beside) {
+        worker_drop_heads(s->worker);
+        return false;
+    }
+    if (key.scale == STEP_TOY) return toy_heads(s, key);
+    worker_ask_heads(s->worker, key, r->trace.dims, n_block,
+                     st->over.open ? n_block : p->block + 1);
+    if (wait) worker_wait(s->worker);
+    if (s->failed.code == ERR_NONE) (void)worker_heads_failed(s->worker, &s->failed);
+    if (!worker_heads(s->worker, key, &s->heads)) return false;
+    s->heads.version *= 2;
+    return true;
+}
+
 struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
 {
     struct run_key key = run_key_of(st);
@@ -145,5 +189,6 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.tokens = r->model->tokens;
     src.blend = r->blend;
     if (!loaded) src.label = r->model->label;
+    if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     return src;
 }

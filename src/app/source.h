@@ -3,6 +3,7 @@
 #ifndef HEADLIGHT_SOURCE_H
 #define HEADLIGHT_SOURCE_H
 
+#include "heads.h"
 #include "loaded.h"
 #include "run.h"
 #include "scene.h"
@@ -12,6 +13,8 @@ struct source {
     struct attn_ctx attn; /* for the toy and for rows taken apart: the caller's thread */
     struct run_model toy_model;
     struct run toy;
+    struct heads toy_heads;
+    struct scene_heads heads; /* what source_for has given out */
     struct worker *worker;
     struct loaded loaded;
     char *text;    /* that the model being opened is to read; NULL: a text of our own */

@@ -46,6 +46,15 @@ struct worker {
     int n_ids;
     struct model_odd odd;
 
+    struct run_key heads_want;
+    struct attn_dims heads_dims;
+    int heads_blocks, heads_of; /* of so many */
+    bool heads_wanted, heads_failed;
+    bool heads_making; /* busy with them */
+    struct err heads_why;
+    int heads_shown; /* which the window reads, or NONE */
+    struct heads heads[SLOTS];
+
     /* The thread's. */
     struct model_net *net;
     uint32_t fed; /* the text that it was fed, 0: none */
@@ -186,6 +195,79 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
     return err_set(e, ERR_CANCELLED, "cancelled");
 }
 
+/* ---- the overview ------------------------------------------------------------------------- */
+
+static struct heads *heads_of_key(struct worker *w, struct run_key key)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (w->heads[i].made && heads_key_same(w->heads[i].key, key)) return &w->heads[i];
+    return NULL;
+}
+
+/* Whether a block of the overview is wanted that is not there. */
+static bool heads_left(struct worker *w)
+{
+    if (!w->heads_wanted) return false;
+    const struct heads *h = heads_of_key(w, w->heads_want);
+    return !h || h->done < w->heads_blocks;
+}
+
+/* Block l of a loaded model, or the block of weights from a seed, from its run. */
+static bool heads_next(struct worker *w, struct heads *h, struct run_key key,
+                       const struct attn_ctx *c, struct err *e)
+{
+    int l = h->done;
+    if (!key.model) {
+        for (int i = 0; i < SLOTS; i++) {
+            const struct run *r = &w->slot[i];
+            if (!r->made || !heads_key_same(r->key, key)) continue;
+            struct attn_mat m = r->trace.qkv;
+            struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
+            return heads_block(h, l, qkv, NULL, c, e);
+        }
+        return err_set(e, ERR_CANCELLED, "cancelled");
+    }
+    int32_t ids[STEP_MAX_TOKENS];
+    if (!take_text(w, key, e) || !model_net_run(w->net, l + 1, c, e)) return false;
+    SDL_LockMutex(w->lock);
+    w->odd = model_net_odd(w->net);
+    memcpy(ids, w->ids, sizeof ids);
+    SDL_UnlockMutex(w->lock);
+    return heads_block(h, l, model_net_qkv(w->net, l), ids, c, e);
+}
+
+/* Makes one block of the overview; begins and ends with the lock held. */
+static void make_heads(struct worker *w, const struct attn_ctx *c)
+{
+    struct run_key key = w->heads_want;
+    struct attn_dims dims = w->heads_dims;
+    int n_block = w->heads_of;
+    struct heads *h = heads_of_key(w, key);
+    bool begun = h != NULL;
+    if (!h) h = &w->heads[w->heads_shown == 0 ? 1 : 0];
+    if (!begun) h->made = false;
+    w->busy = w->heads_making = true;
+    SDL_AtomicSet(&w->cancel, 0);
+    SDL_UnlockMutex(w->lock);
+
+    struct err e = {0};
+    bool ok =
+        (begun || heads_begin(h, key, n_block, dims, &e)) && heads_next(w, h, key, c, &e);
+
+    SDL_LockMutex(w->lock);
+    w->heads_making = false;
+    if (!begun && h->made) h->version = ++w->version;
+    if (ok && !SDL_AtomicGet(&w->cancel))
+        h->done++;
+    else if (e.code != ERR_NONE && e.code != ERR_CANCELLED) {
+        w->heads_wanted = false;
+        w->heads_failed = true;
+        w->heads_why = e;
+    } else if (!w->pending && !SDL_AtomicGet(&w->cancel))
+        w->heads_wanted = false; /* its run is no more: whoever shows it asks again */
+    tell(w);
+}
+
 static int SDLCALL worker_main(void *data)
 {
     struct worker *w = data;
@@ -199,6 +281,11 @@ static int SDLCALL worker_main(void *data)
     while (!w->quit) {
         if (w->opening) {
             open_model(w);
+            continue;
+        }
+        if (!w->pending && heads_left(w)) {
+            w->progress = -1.0f;
+            make_heads(w, &c);
             continue;
         }
         if (!w->pending) {
@@ -248,7 +335,7 @@ struct worker *worker_create(const struct attn_kernels *k, uint32_t event)
     if (!w) return NULL;
     w->k = k;
     w->event = event;
-    w->shown = w->ready = NONE;
+    w->shown = w->ready = w->heads_shown = NONE;
     w->progress = -1.0f;
     w->lock = SDL_CreateMutex();
     w->asked = SDL_CreateCond();
@@ -272,6 +359,7 @@ void worker_destroy(struct worker *w)
     for (int i = 0; i < SLOTS; i++) {
         run_fini(&w->slot[i]);
         run_model_fini(&w->model[i]);
+        heads_fini(&w->heads[i]);
     }
     model_net_close(w->fresh);
     model_net_close(w->next);
@@ -367,10 +455,59 @@ void worker_cancel(struct worker *w)
     if (w->wanted) {
         w->wanted = w->pending = w->failed = false;
         w->ready = NONE;
-        SDL_AtomicSet(&w->cancel, 1);
+        if (!w->heads_making) SDL_AtomicSet(&w->cancel, 1);
         if (!w->busy) w->progress = -1.0f;
     }
     SDL_UnlockMutex(w->lock);
+}
+
+void worker_ask_heads(struct worker *w, struct run_key key, struct attn_dims d,
+                      int n_block, int blocks)
+{
+    SDL_LockMutex(w->lock);
+    bool same = heads_key_same(w->heads_want, key) && w->heads_of == n_block;
+    if (!same && w->heads_making) SDL_AtomicSet(&w->cancel, 1);
+    /* What failed is not begun again by every frame, but by another request. */
+    if (!(w->heads_failed && same && w->heads_blocks == blocks)) {
+        w->heads_wanted = true;
+        w->heads_failed = false;
+    }
+    w->heads_want = key;
+    w->heads_dims = d;
+    w->heads_of = n_block;
+    w->heads_blocks = blocks;
+    if (heads_left(w)) SDL_CondSignal(w->asked);
+    SDL_UnlockMutex(w->lock);
+}
+
+void worker_drop_heads(struct worker *w)
+{
+    SDL_LockMutex(w->lock);
+    if (w->heads_making) SDL_AtomicSet(&w->cancel, 1);
+    w->heads_wanted = w->heads_failed = false;
+    SDL_UnlockMutex(w->lock);
+}
+
+bool worker_heads(struct worker *w, struct run_key key, struct scene_heads *view)
+{
+    SDL_LockMutex(w->lock);
+    struct heads *h = heads_of_key(w, key);
+    bool yes = h && h->version > 0 && h->done > 0;
+    if (yes) {
+        w->heads_shown = (int)(h - w->heads);
+        *view = heads_view(h);
+    }
+    SDL_UnlockMutex(w->lock);
+    return yes;
+}
+
+bool worker_heads_failed(struct worker *w, struct err *why)
+{
+    SDL_LockMutex(w->lock);
+    bool failed = w->heads_failed;
+    if (failed) *why = w->heads_why;
+    SDL_UnlockMutex(w->lock);
+    return failed;
 }
 
 const struct run *worker_take(struct worker *w)
@@ -405,7 +542,7 @@ bool worker_failed(struct worker *w, struct err *why)
 void worker_wait(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    while (w->thread && (w->pending || w->busy || w->opening))
+    while (w->thread && (w->pending || w->busy || w->opening || heads_left(w)))
         SDL_CondWait(w->idle, w->lock);
     SDL_UnlockMutex(w->lock);
 }

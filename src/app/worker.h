@@ -5,6 +5,7 @@
 #ifndef HEADLIGHT_WORKER_H
 #define HEADLIGHT_WORKER_H
 
+#include "heads.h"
 #include "run.h"
 
 #include <stdbool.h>
@@ -36,6 +37,18 @@ struct model_odd worker_odd(struct worker *w);
 bool worker_ask(struct worker *w, struct run_key key, struct err *e);
 /* Nothing is wanted any more. */
 void worker_cancel(struct worker *w);
+
+/* Asks for the overview of the first `blocks` of n_block blocks, which is made when no run
+ * is wanted, block by block; the run on screen is of key. What has been made is kept. */
+void worker_ask_heads(struct worker *w, struct run_key key, struct attn_dims d,
+                      int n_block, int blocks);
+/* It is not wanted any more. */
+void worker_drop_heads(struct worker *w);
+/* The overview of key as far as it is there, which stays as it is until the next call.
+ * false: not even begun. */
+bool worker_heads(struct worker *w, struct run_key key, struct scene_heads *view);
+/* Whether the overview asked for could not be made, and why. */
+bool worker_heads_failed(struct worker *w, struct err *why);
 
 /* The newest finished run, which stays as it is until the next call; NULL: none yet. */
 const struct run *worker_take(struct worker *w);

@@ -251,11 +251,11 @@ static void head_task(const void *arg, int h)
     }
     end_pixels(&w, pixel);
     j->out->sum[h] = (struct attn_head_sum){
-        .entropy = w.n_row ? w.entropy / (double)w.n_row : NAN,
-        .previous = w.n_later ? w.previous / (double)w.n_later : NAN,
-        .first = w.n_later ? w.first / (double)w.n_later : NAN,
-        .itself = w.n_later ? w.itself / (double)w.n_later : NAN,
-        .induction = w.n_induction ? w.induction / (double)w.n_induction : NAN,
+        .entropy = w.n_row ? w.entropy / (double)w.n_row : (double)NAN,
+        .previous = w.n_later ? w.previous / (double)w.n_later : (double)NAN,
+        .first = w.n_later ? w.first / (double)w.n_later : (double)NAN,
+        .itself = w.n_later ? w.itself / (double)w.n_later : (double)NAN,
+        .induction = w.n_induction ? w.induction / (double)w.n_induction : (double)NAN,
         .max_abs = w.max_abs,
         .n_odd = w.n_odd};
 }
