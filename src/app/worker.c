@@ -251,12 +251,13 @@ static void make_heads(struct worker *w, const struct attn_ctx *c)
     SDL_UnlockMutex(w->lock);
 
     struct err e = {0};
-    bool ok =
-        (begun || heads_begin(h, key, n_block, dims, &e)) && heads_next(w, h, key, c, &e);
+    bool room = begun || heads_begin(h, key, n_block, dims, &e);
+    bool ok = room && heads_next(w, h, key, c, &e);
 
     SDL_LockMutex(w->lock);
     w->heads_making = false;
-    if (!begun && h->made) h->version = ++w->version;
+    h->made = room;
+    if (!begun) h->version = ++w->version;
     if (ok && !SDL_AtomicGet(&w->cancel))
         h->done++;
     else if (e.code != ERR_NONE && e.code != ERR_CANCELLED) {
