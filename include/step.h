@@ -13,6 +13,7 @@
 
 enum step_scale { STEP_TOY, STEP_GPT2, STEP_SCALE_COUNT };
 enum step_theme { STEP_LIGHT, STEP_DARK };
+enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH };
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -91,7 +92,7 @@ struct step_state {
     struct step_ref hover;
     bool log_weights; /* weights on a logarithmic colour scale */
     bool help;        /* the key help is open */
-    bool editing;     /* the text is being edited; its letters are app's */
+    enum step_edit editing; /* the line editor is open; its letters are app's */
     struct step_overview over;
     int focus; /* id of the control with the keyboard focus, 0: none */
     enum step_theme theme;
@@ -138,12 +139,12 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: text, help, focus, overview, pin, zoom, full screen; never quits */
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, zoom, full screen; never quits */
     STEP_QUIT,
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
-    STEP_TEXT,     /* i = 1: opens the text of a loaded model for editing, 0: closes it */
-    STEP_TEXT_DONE,   /* the text as edited is to be read */
+    STEP_EDIT,     /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
+    STEP_TEXT_DONE,   /* what was edited is to be read, or opened */
     STEP_TEXT_SPECIAL /* enters the token <|endoftext|> */
 };
 

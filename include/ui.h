@@ -71,7 +71,7 @@ void ui_build(struct scene *sc, const struct step_state *s,
 
 /* ---- editing a text ---------------------------------------------------------------------- */
 
-enum { UI_EDITOR_ROOM = 1 << 16 };
+enum { UI_EDITOR_ROOM = 1 << 16, UI_EDITOR_MATCHES = 5 };
 /* The special token in an edited text: no byte of UTF-8, so nobody can type it. */
 #define UI_EDITOR_SPECIAL '\xFF'
 
@@ -85,7 +85,10 @@ struct ui_editor {
     int limit;        /* that are read */
     bool cut_front;   /* what is lost over the limit */
     bool has_special; /* there is a special token */
-    char wrong[512];  /* why the text cannot be read, "": it can be */
+    bool path;        /* a path is edited, no text of a model */
+    char match[UI_EDITOR_MATCHES][128]; /* what lies there, the first of n_match */
+    int n_match;
+    char wrong[512]; /* why the text cannot be read, "": it can be */
 };
 /* Begins with the n bytes at text, all of them selected. */
 void ui_editor_begin(struct ui_editor *ed, const char *text, size_t n);

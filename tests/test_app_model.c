@@ -1,9 +1,11 @@
 /* The program with models from files, which the test writes itself. */
 #include "app.h"
+#include "complete.h"
 #include "model_case.h"
 
 #include <math.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +214,127 @@ static void odd_weights_are_counted_and_said(void **state)
     folder_write_model(&f->folder, &f->m);
 }
 
+static void paths_are_completed_as_far_as_they_agree(void **state)
+{
+    struct fix *f = *state;
+    struct complete c;
+    char typed[160];
+    const struct blob some = blob_text("x");
+    folder_write(&f->folder, "model.bin", &some);
+    int n = snprintf(typed, sizeof typed, "%s/mo", f->folder.path);
+    complete_path(&c, typed, (size_t)n);
+    assert_int_equal(c.n, 2); /* config.json is no model */
+    assert_string_equal(c.name[0], "model.bin");
+    assert_string_equal(c.name[1], "model.safetensors");
+    assert_string_equal(c.more, "del.");
+    folder_remove(&f->folder, "model.bin");
+    complete_path(&c, typed, (size_t)n);
+    assert_int_equal(c.n, 1);
+    assert_string_equal(c.more, "del.safetensors");
+    complete_path(&c, f->folder.path, strlen(f->folder.path));
+    assert_string_equal(c.more, "/");
+    complete_path(&c, "/no-such-folder/", 16);
+    assert_int_equal(c.n, 0);
+    assert_string_equal(c.more, "");
+
+    /* In the editor. */
+    const struct ui_event tab = {.kind = UI_KEY, .key = UI_KEY_TAB};
+    const struct ui_event enter = {.kind = UI_KEY, .key = UI_KEY_ENTER};
+    load(f, "1 2");
+    act(&f->a, STEP_EDIT, STEP_EDIT_PATH);
+    assert_true(ui_editor_insert(&f->a.editor, typed, (size_t)n));
+    app_event(&f->a, &tab);
+    assert_int_equal(f->a.editor.n, n + 15);
+    app_event(&f->a, &enter);
+    assert_int_equal(f->a.step.editing, STEP_EDIT_NONE);
+    build(&f->a);
+    assert_int_equal(step_place_of(&f->a.step)->dims.n_tok, 8);
+}
+
+static void type(struct app *a, const char *text)
+{
+    struct ui_event ev = {.kind = UI_TEXT};
+    (void)snprintf(ev.text, sizeof ev.text, "%s", text);
+    app_event(a, &ev);
+}
+
+static void press(struct app *a, const char *name)
+{
+    struct ui_event ev = {.kind = UI_KEY};
+    assert_true(ui_key_parse(name, &ev.key, &ev.mods));
+    app_event(a, &ev);
+}
+
+static void edited_text_is(const struct app *a, const char *want)
+{
+    if ((size_t)a->editor.n != strlen(want) ||
+        memcmp(a->editor.text, want, strlen(want)) != 0)
+        fail_msg("%.*s, expected %s", a->editor.n, a->editor.text, want);
+}
+
+static void the_editor_moves_by_characters_and_words(void **state)
+{
+    struct fix *f = *state;
+    struct app *a = &f->a;
+    load(f, "1 2");
+    act(a, STEP_EDIT, STEP_EDIT_TEXT);
+    edited_text_is(a, "1 2");
+    type(a, "one tw\u00f6 thr\u00e9\u00e9"); /* all was selected */
+    edited_text_is(a, "one tw\u00f6 thr\u00e9\u00e9");
+    press(a, "Left");
+    press(a, "Backspace");
+    edited_text_is(a, "one tw\u00f6 thr\u00e9");
+    press(a, "Ctrl+Left");
+    press(a, "Left");
+    press(a, "Backspace");
+    edited_text_is(a, "one tw thr\u00e9");
+    press(a, "Shift+Ctrl+Left");
+    press(a, "Ctrl+x");
+    edited_text_is(a, "one  thr\u00e9");
+    press(a, "Home");
+    press(a, "Ctrl+v");
+    edited_text_is(a, "twone  thr\u00e9");
+    press(a, "Ctrl+Delete");
+    edited_text_is(a, "tw  thr\u00e9");
+    press(a, "End");
+    press(a, "Shift+Left");
+    press(a, "Shift+Left");
+    press(a, "Right"); /* out of the selection, at its end */
+    press(a, "Shift+Enter");
+    edited_text_is(a, "tw  thr\u00e9\n");
+    press(a, "Ctrl+a");
+    press(a, "Delete");
+    edited_text_is(a, "");
+    press(a, "Backspace");
+    press(a, "Delete");
+    press(a, "Left");
+    press(a, "Right");
+    edited_text_is(a, "");
+    assert_non_null(strstr(a->editor.wrong, "empty"));
+    press(a, "Enter"); /* it says why, and stays */
+    assert_int_equal(a->step.editing, STEP_EDIT_TEXT);
+    press(a, "Escape");
+    assert_int_equal(a->step.editing, STEP_EDIT_NONE);
+    assert_int_equal(step_place_of(&a->step)->dims.n_tok, 2);
+    type(a, "t"); /* letters are no commands */
+    assert_int_equal(a->step.scale, STEP_GPT2);
+}
+
+static void the_editor_holds_so_much_and_no_more(void **state)
+{
+    (void)state;
+    static struct ui_editor ed;
+    static char much[UI_EDITOR_ROOM];
+    memset(much, 'a', sizeof much);
+    ui_editor_begin(&ed, much, sizeof much);
+    assert_int_equal(ed.n, UI_EDITOR_ROOM);
+    assert_true(ui_editor_insert(&ed, "b", 1)); /* in place of all */
+    assert_true(ui_editor_insert(&ed, much, sizeof much - 1));
+    assert_false(ui_editor_insert(&ed, "c", 1));
+    assert_true(ui_editor_insert(&ed, "\r", 1));
+    assert_int_equal(ed.n, UI_EDITOR_ROOM);
+}
+
 /* Everything is asked of the worker at once; the last request is what is shown. */
 static void the_newest_of_many_requests_is_shown(void **state)
 {
@@ -245,6 +368,9 @@ int main(void)
         cmocka_unit_test(without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said),
         cmocka_unit_test(a_failure_names_the_file_and_leaves_what_was_loaded),
         cmocka_unit_test(odd_weights_are_counted_and_said),
+        cmocka_unit_test(paths_are_completed_as_far_as_they_agree),
+        cmocka_unit_test(the_editor_moves_by_characters_and_words),
+        cmocka_unit_test(the_editor_holds_so_much_and_no_more),
         cmocka_unit_test(the_newest_of_many_requests_is_shown),
     };
     return cmocka_run_group_tests_name("app_model", tests, open_all, close_all);

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "cli.h"
+#include "complete.h"
 #include "paper.h"
 
 #include <SDL.h>
@@ -206,51 +207,91 @@ static bool keeps_message(enum step_verb verb)
 
 /* ---- the text being edited ------------------------------------------------------------- */
 
-/* Counts the tokens anew, or says why there are none. */
-static void count_tokens(struct app *a)
+/* What goes with the letters as they are now: the count of tokens, or why there is none;
+ * of a path, what lies there. */
+static void look_at_edited(struct app *a)
 {
     struct ui_editor *ed = &a->editor;
-    const struct loaded *l = &a->source.loaded;
-    struct loaded_ids ids;
     struct err e = {0};
-    bool ok = loaded_encode(l, ed->text, (size_t)ed->n, &ids, &e);
+    ed->wrong[0] = '\0';
+    if (ed->path) {
+        struct complete c;
+        complete_path(&c, ed->text, (size_t)ed->n);
+        for (int i = 0; i < UI_EDITOR_MATCHES; i++)
+            (void)snprintf(ed->match[i], sizeof ed->match[i], "%s", c.name[i]);
+        ed->n_match = c.n;
+        return;
+    }
+    struct loaded_ids ids;
+    bool ok = loaded_encode(&a->source.loaded, ed->text, (size_t)ed->n, &ids, &e);
     ed->count = ok ? ids.all : 0;
-    (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", ok ? "" : e.text);
+    if (!ok) (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
 }
 
 /* The editor opens and closes with the state. */
 static void follow_editing(struct app *a)
 {
     const struct loaded *l = &a->source.loaded;
+    struct ui_editor *ed = &a->editor;
     if (a->edited == a->step.editing) return;
     a->edited = a->step.editing;
-    if (a->edited) {
+    ed->path = a->edited == STEP_EDIT_PATH;
+    ed->has_special = false;
+    if (a->edited == STEP_EDIT_TEXT) {
         const struct model_bpe *bpe = model_net_bpe(l->net);
-        a->editor.limit = l->limit;
-        a->editor.cut_front = l->cut_front;
-        a->editor.has_special = bpe && model_bpe_special(bpe) >= 0;
-        ui_editor_begin(&a->editor, l->typed, l->n_typed);
-        count_tokens(a);
+        ed->limit = l->limit;
+        ed->cut_front = l->cut_front;
+        ed->has_special = bpe && model_bpe_special(bpe) >= 0;
+        ui_editor_begin(ed, l->typed, l->n_typed);
+    } else {
+        ui_editor_begin(ed, "", 0);
     }
+    if (a->edited != STEP_EDIT_NONE) look_at_edited(a);
     if (a->headless) return;
-    if (a->edited)
+    if (a->edited != STEP_EDIT_NONE)
         SDL_StartTextInput();
     else
         SDL_StopTextInput();
 }
 
-static void read_edited(struct app *a)
+/* The text is read, or the model opened. false: it cannot be, and the editor says why. */
+static bool read_edited(struct app *a, struct err *e)
 {
     struct ui_editor *ed = &a->editor;
+    size_t n = (size_t)ed->n;
+    if (ed->path) {
+        char path[FILE_PATH];
+        if (!complete_home(path, sizeof path, ed->text, n))
+            return err_set(e, ERR_INPUT, "the path is longer than %d bytes", FILE_PATH);
+        if (!path[0]) return err_set(e, ERR_INPUT, "type the path of a model");
+        return app_open(a, path, NULL, NULL, e);
+    }
     char note[sizeof a->message] = "";
+    if (!source_set_text(&a->source, &a->step, ed->text, n, note, sizeof note, e))
+        return false;
+    (void)snprintf(a->message, sizeof a->message, "%s", note);
+    return true;
+}
+
+static void end_editing(struct app *a)
+{
     struct err e = {0};
-    if (!source_set_text(&a->source, &a->step, ed->text, (size_t)ed->n, note, sizeof note,
-                         &e)) {
-        (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
+    if (!read_edited(a, &e)) {
+        (void)snprintf(a->editor.wrong, sizeof a->editor.wrong, "%s", e.text);
         return;
     }
-    (void)step_apply(&a->step, (struct step_action){.verb = STEP_TEXT, .i = 0});
-    (void)snprintf(a->message, sizeof a->message, "%s", note);
+    (void)step_apply(&a->step, (struct step_action){.verb = STEP_EDIT});
+    follow_editing(a);
+}
+
+/* Tab: what all that lies there goes on with. */
+static void complete_edited(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    struct complete c;
+    complete_path(&c, ed->text, (size_t)ed->n);
+    ed->at = ed->anchor = ed->n;
+    (void)ui_editor_insert(ed, c.more, strlen(c.more));
 }
 
 static void copy_selection(struct app *a)
@@ -289,8 +330,13 @@ static bool edit(struct app *a, const struct ui_event *ev)
     bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
                  !ev->mods && !ed->compose[0];
     if (press && a->step.focus) return false; /* the focused button's */
+    if (ed->path && ev->kind == UI_KEY && ev->key == UI_KEY_TAB && !ed->compose[0]) {
+        complete_edited(a);
+        look_at_edited(a);
+        return true;
+    }
     if (ui_editor_event(ed, ev)) {
-        count_tokens(a);
+        look_at_edited(a);
         return true;
     }
     if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
@@ -306,7 +352,7 @@ static bool edit(struct app *a, const struct ui_event *ev)
         return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
                  ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
     }
-    count_tokens(a);
+    look_at_edited(a);
     return true;
 }
 
@@ -315,14 +361,13 @@ void app_apply(struct app *a, struct step_action action)
     bool done = step_apply(&a->step, action);
     follow_editing(a);
     if (done && action.verb == STEP_TEXT_DONE) {
-        read_edited(a);
-        follow_editing(a);
+        end_editing(a);
         return;
     }
     if (done && action.verb == STEP_TEXT_SPECIAL) {
         const char special[1] = {UI_EDITOR_SPECIAL};
         (void)ui_editor_insert(&a->editor, special, 1);
-        count_tokens(a);
+        look_at_edited(a);
     }
     if (done && !keeps_message(action.verb)) a->message[0] = '\0';
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
@@ -397,7 +442,7 @@ bool app_open(struct app *a, const char *path, const char *text,
 {
     if (!source_open(&a->source, path, text, e)) return false;
     a->when_opened = actions ? *actions : (struct step_actions){.n = 0};
-    (void)snprintf(a->message, sizeof a->message, "opening %s \u2026", path);
+    (void)snprintf(a->message, sizeof a->message, "opening %.400s \u2026", path);
     return true;
 }
 

@@ -48,7 +48,7 @@ struct app {
     float ratio, base;               /* of input_scale_of */
     char message[512];               /* message bar; "" none */
     struct ui_editor editor;         /* while step.editing */
-    bool edited;                     /* the editor has been begun */
+    enum step_edit edited;           /* what it was begun for */
     struct step_actions when_opened; /* for the model that is being opened */
     int64_t n_odd;                   /* odd weights that the person has been told of */
     uint32_t wake;                   /* SDL event type that the worker pushes */

@@ -373,7 +373,7 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
     if (n == NAME_MASK) print_switch(out, room, s->opts.causal);
     if (n == NAME_RESIDUAL) print_switch(out, room, s->opts.residual);
     if (n == NAME_LOG) print_switch(out, room, s->log_weights);
-    if (n == NAME_EDITING) print_switch(out, room, s->editing);
+    if (n == NAME_EDITING) print_switch(out, room, s->editing != STEP_EDIT_NONE);
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);
     if (n == NAME_QUIT) print_switch(out, room, s->quit);

@@ -176,6 +176,8 @@ static bool do_overview(struct step_state *s, const struct step_action *a)
 {
     (void)a;
     s->over.open = !s->over.open;
+    s->playing = s->run_on = false; /* nothing plays unseen */
+    s->dwell = 0.0f;
     s->hover = step_no_ref();
     over_here(s);
     return true;
@@ -560,10 +562,11 @@ static bool do_help(struct step_state *s, const struct step_action *a)
     return true;
 }
 
-static bool do_text(struct step_state *s, const struct step_action *a)
+static bool do_edit(struct step_state *s, const struct step_action *a)
 {
-    if ((a->i != 0 && a->i != 1) || !step_is_loaded(here(s))) return false;
-    s->editing = a->i == 1;
+    bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_PATH;
+    if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(here(s)))) return false;
+    s->editing = (enum step_edit)a->i;
     s->focus = 0;
     if (s->editing) stop(s);
     return true;
@@ -573,7 +576,7 @@ static bool do_text(struct step_state *s, const struct step_action *a)
 static bool do_text_part(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    return s->editing;
+    return s->editing != STEP_EDIT_NONE;
 }
 
 static bool do_theme(struct step_state *s, const struct step_action *a)
@@ -622,7 +625,7 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
     (void)a;
     struct step_place *p = here(s);
     if (s->editing)
-        s->editing = false;
+        s->editing = STEP_EDIT_NONE;
     else if (s->help)
         s->help = false;
     else if (s->focus)
@@ -675,7 +678,7 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_UI_SIZE_BY] = do_ui_size_by,
     [STEP_FULLSCREEN] = do_fullscreen,
     [STEP_FOCUS] = do_focus,       [STEP_ESCAPE] = do_escape,
-    [STEP_QUIT] = do_quit,         [STEP_TEXT] = do_text,
+    [STEP_QUIT] = do_quit,         [STEP_EDIT] = do_edit,
     [STEP_TEXT_DONE] = do_text_part,
     [STEP_TEXT_SPECIAL] = do_text_part,
     /* clang-format on */

@@ -177,6 +177,7 @@ enum {
     CARD_RADIUS = 12,
     TITLE_H = 36,
     LINES = 8,
+    PATH_LINES = 2,
     LINE_H = 24,
     FIELD_PAD = 10,
     BUTTON_H = 30,
@@ -254,7 +255,7 @@ static void draw_line(const struct ui *u, const struct ui_editor *ed, int from, 
 
 /* The lines around the caret; returns where it is. */
 static struct scene_rect draw_text(const struct ui *u, const struct ui_editor *ed,
-                                   struct scene_rect field)
+                                   struct scene_rect field, int lines)
 {
     int start[LINES] = {0};
     int end[LINES] = {0};
@@ -265,12 +266,12 @@ static struct scene_rect draw_text(const struct ui *u, const struct ui_editor *e
     for (int at = 0;;) {
         int to = line_end(u, ed, at, width);
         bool last = to >= ed->n && !(to > at && ed->text[to - 1] == '\n');
-        if (n == LINES && !seen) { /* scroll */
+        if (n == lines && !seen) { /* scroll */
             memmove(start, start + 1, sizeof start - sizeof *start);
             memmove(end, end + 1, sizeof end - sizeof *end);
             n--;
         }
-        if (n == LINES) break;
+        if (n == lines) break;
         start[n] = at;
         end[n++] = to;
         seen = seen || (ed->at >= at && (ed->at < to || last));
@@ -310,6 +311,19 @@ static struct scene_rect draw_text(const struct ui *u, const struct ui_editor *e
     return caret;
 }
 
+/* What lies where the path leads to. */
+static void draw_matches(const struct ui *u, const struct ui_editor *ed, float x, float y,
+                         float w)
+{
+    int shown = ed->n_match < UI_EDITOR_MATCHES ? ed->n_match : UI_EDITOR_MATCHES;
+    for (int i = 0; i < shown; i++, y += LINE_H)
+        (void)ui_text_fit(u, x, y + LINE_H * 0.5f, w, ALIGN_LEFT, text_type,
+                          u->theme->ink_soft, ed->match[i]);
+    if (ed->n_match > shown)
+        (void)ui_text(u, x, y + LINE_H * 0.5f, ALIGN_LEFT, ui_note, u->theme->ink_faint,
+                      scene_print(u->sc, "and %d more", ed->n_match - shown));
+}
+
 static float draw_button(const struct ui *u, float x, float y, int id,
                          struct step_action a, const char *text)
 {
@@ -324,7 +338,9 @@ static void draw_count(const struct ui *u, const struct ui_editor *ed, float rig
                        float width, float cy)
 {
     const char *text = ed->wrong;
-    bool over = ed->count > (size_t)ed->limit;
+    if (ed->path && !*text)
+        text = "a folder, a .safetensors or an llm.c .bin file; Tab completes";
+    bool over = !ed->path && ed->count > (size_t)ed->limit;
     if (!*text && over)
         text = scene_print(u->sc, "%zu of %d tokens: the %s is cut", ed->count, ed->limit,
                            ed->cut_front ? "front" : "end");
@@ -356,19 +372,26 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->edge)->hit.kind = HIT_COVER;
     float x = card.x + CARD_PAD;
     float right = card.x + w - CARD_PAD;
-    float title = ui_width(&u, title_type, "Text") + BUTTON_GAP;
+    const char *name = ed->path ? "Open a model" : "Text";
+    float title = ui_width(&u, title_type, name) + BUTTON_GAP;
     (void)ui_text(&u, x, card.y + CARD_PAD + TITLE_H * 0.3f, ALIGN_LEFT, title_type,
-                  t->ink, "Text");
+                  t->ink, name);
     draw_count(&u, ed, right, right - x - title, card.y + CARD_PAD + TITLE_H * 0.3f);
     struct scene_rect field = {x, card.y + CARD_PAD + TITLE_H, right - x, field_h};
+    float y = field.y + field.h + ROW_GAP;
+    int lines = ed->path ? PATH_LINES : LINES;
+    if (ed->path) {
+        field.h -= (LINES - PATH_LINES) * LINE_H;
+        draw_matches(&u, ed, x + FIELD_PAD, field.y + field.h, field.w - 2 * FIELD_PAD);
+    }
     (void)scene_border(sc, field, CARD_RADIUS * 0.5f, 1, t->paper, t->edge);
     sc->clip = field;
-    struct scene_rect caret = draw_text(&u, ed, field);
+    struct scene_rect caret = draw_text(&u, ed, field, lines);
     sc->clip = all;
-    float y = field.y + field.h + ROW_GAP;
     x = draw_button(&u, x, y, UI_ID_TEXT_DONE, ui_act(STEP_TEXT_DONE, 0),
-                    "Compute (Enter)");
-    x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_TEXT, 0), "Cancel (Esc)");
+                    ed->path ? "Open (Enter)" : "Compute (Enter)");
+    x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_EDIT, STEP_EDIT_NONE),
+                    "Cancel (Esc)");
     if (ed->has_special)
         (void)draw_button(&u, x, y, UI_ID_TEXT_SPECIAL, ui_act(STEP_TEXT_SPECIAL, 0),
                           "insert <|endoftext|>");

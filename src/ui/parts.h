@@ -34,6 +34,7 @@ enum ui_id {
     UI_ID_HEAD_BACK,
     UI_ID_HEAD_ON,
     UI_ID_TEXT,
+    UI_ID_OPEN,
     UI_ID_TEXT_DONE,
     UI_ID_TEXT_CANCEL,
     UI_ID_TEXT_SPECIAL,

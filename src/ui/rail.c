@@ -376,6 +376,17 @@ static void draw_view(struct rail *r)
                 "Weights on a logarithmic colour scale (L)");
 }
 
+/* A small button at the line's right end. */
+static void draw_small(const struct rail *r, int id, struct step_action a,
+                       const char *text, const char *tip)
+{
+    const struct ui *u = r->u;
+    struct scene_rect box = {r->x + r->w - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
+    ui_control(ui_face(u, box, HEAD_RADIUS, false), id, a, tip);
+    (void)ui_text(u, box.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, u->theme->ink,
+                  text);
+}
+
 static void draw_input(struct rail *r)
 {
     const struct ui *u = r->u;
@@ -384,27 +395,23 @@ static void draw_input(struct rail *r)
     float right = r->x + r->w;
     r->y += flow(r, TO_INPUT);
     ui_section(u, r->x, r->y, "INPUT");
+    draw_small(r, UI_ID_OPEN, ui_act(STEP_EDIT, STEP_EDIT_PATH), "open",
+               "Open a model (Ctrl O)");
     r->y += flow(r, TO_SEED);
     if (step_is_loaded(p)) {
         (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");
         (void)ui_text(u, right, r->y, ALIGN_RIGHT, ui_figure, t->ink,
                       scene_print(u->sc, "%d of %d", p->dims.n_tok, p->limit));
         r->y += flow(r, TO_TOKENS);
-        struct scene_rect edit = {right - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
         (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "text");
-        ui_control(ui_face(u, edit, HEAD_RADIUS, false), UI_ID_TEXT, ui_act(STEP_TEXT, 1),
+        draw_small(r, UI_ID_TEXT, ui_act(STEP_EDIT, STEP_EDIT_TEXT), "edit",
                    "Another text (/)");
-        (void)ui_text(u, edit.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink,
-                      "edit");
         return;
     }
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "seed");
-    struct scene_rect roll = {right - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
-    (void)ui_text(u, roll.x - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure, t->ink,
-                  scene_print(u->sc, "%u", (unsigned)p->seed));
-    ui_control(ui_face(u, roll, HEAD_RADIUS, false), UI_ID_SEED, ui_act(STEP_ROLL, 0),
-               "Other random weights (N)");
-    (void)ui_text(u, roll.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink, "roll");
+    (void)ui_text(u, right - ROLL_W - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure,
+                  t->ink, scene_print(u->sc, "%u", (unsigned)p->seed));
+    draw_small(r, UI_ID_SEED, ui_act(STEP_ROLL, 0), "roll", "Other random weights (N)");
     if (u->s->scale != STEP_GPT2) return;
     r->y += flow(r, TO_TOKENS);
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");
