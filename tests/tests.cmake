@@ -90,6 +90,8 @@ add_test(NAME cli COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DWORK=${CMAKE_BINARY_DIR}/cli -P ${CMAKE_SOURCE_DIR}/tests/cli.cmake)
 add_test(NAME script_keys COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR}/tests/scripts/keys.txt)
 add_test(NAME script_mouse COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/mouse.txt)
+add_test(NAME script_overview COMMAND headlight --seed 1
+    --script ${CMAKE_SOURCE_DIR}/tests/scripts/overview.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 # On a real model, which lies outside the repository: the script is not run without it.
@@ -107,4 +109,4 @@ add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headl
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
-set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)
+set_tests_properties(cli script_keys script_mouse script_overview script_switch script_tour PROPERTIES LABELS script)
