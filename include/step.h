@@ -90,8 +90,8 @@ struct step_state {
     float dwell; /* seconds for which a finished stage has been shown */
     float speed; /* 0.25 .. 4 */
     struct step_ref hover;
-    bool log_weights; /* weights on a logarithmic colour scale */
-    bool help;        /* the key help is open */
+    bool log_weights;       /* weights on a logarithmic colour scale */
+    bool help;              /* the key help is open */
     enum step_edit editing; /* the line editor is open; its letters are app's */
     struct step_overview over;
     int focus; /* id of the control with the keyboard focus, 0: none */
@@ -143,7 +143,7 @@ enum step_verb {
     STEP_QUIT,
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
-    STEP_EDIT,     /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
+    STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
     STEP_TEXT_DONE,   /* what was edited is to be read, or opened */
     STEP_TEXT_SPECIAL /* enters the token <|endoftext|> */
 };

@@ -5,8 +5,8 @@
 
 #include <math.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
