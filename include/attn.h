@@ -327,6 +327,43 @@ struct attn_row {
 struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s,
                                  int n);
 
+/* ---- every head at a glance ------------------------------------------------------------ */
+
+/* What the rows of one head's weights A come to. A row that holds NaN or +INFINITY is in
+ * no mean. NaN: there is no row to take the mean of. Sums are in double. */
+struct attn_head_sum {
+    double entropy;   /* mean over rows i of -sum of A_ij log2 A_ij, in bits */
+    double previous;  /* mean over i >= 1 of A_i,i-1 */
+    double first;     /* mean over i >= 1 of A_i0 */
+    double itself;    /* mean over i >= 1 of A_ii */
+    double induction; /* mean, over the rows i whose token has been there before, of
+                       * the sum of A_i,j+1 over its earlier places j < i - 1 */
+    float max_abs;    /* of the finite scores that count */
+    int64_t n_odd;    /* rows in no mean */
+};
+
+/* Images are side x side, side = attn_heads_side(n_tok): pixel (a, b) is the value of
+ * largest magnitude among the cells with i * side / n_tok = a and j * side / n_tok = b,
+ * a NaN before any other. Forbidden cells do not count; where there is no other, b > a,
+ * the scores have -INFINITY and the weights 0. */
+enum { ATTN_HEADS_SIDE = 64 };
+int attn_heads_side(int n_tok);
+struct attn_heads_out {
+    float *scores;  /* [n_head, side, side]  Q K^T before scaling */
+    float *weights; /* [n_head, side, side]  A */
+    struct attn_head_sum *sum; /* [n_head] */
+};
+size_t attn_heads_bytes(struct attn_dims d); /* of work; 0 where dims are bad */
+
+/* All heads of a block from its qkv [n_tok, 3*d_model]: scores, division (opts.scale),
+ * mask (opts.causal) and softmax as attn_run has them, 32 rows of a head at a time and
+ * never n_tok x n_tok. ids [n_tok]: the tokens, for induction alone; NULL: unknown.
+ * ATTN_NO_ROOM: bytes < attn_heads_bytes(d). */
+enum attn_status attn_heads(const struct attn_ctx *c, const struct attn_heads_out *out,
+                            struct attn_cmat qkv, const int32_t *ids,
+                            struct attn_opts opts, struct attn_dims d, void *work,
+                            size_t bytes);
+
 /* ---- costs -------------------------------------------------------------------------------- */
 
 struct attn_cost {

@@ -183,6 +183,18 @@ struct scene_rgba scene_fade(struct scene_rgba c, float alpha);
 
 /* ---- what is shown ------------------------------------------------------------------ */
 
+/* What the overview shows: see attn_heads. Head h of block b is number b * n_head + h. */
+struct scene_heads {
+    int n_block, n_head;
+    int done;    /* blocks that are computed; the numbers of later ones are none yet */
+    int side;    /* of the images */
+    float gain;  /* scaled scores = gain * scores */
+    bool causal; /* the mask was on */
+    const struct attn_head_sum *sum;
+    const float *scores, *weights; /* [n_block * n_head, side, side] */
+    uint64_t version;              /* other numbers have another version, never 0 */
+};
+
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
     const struct attn_trace *trace; /* NULL: none yet */
@@ -194,6 +206,7 @@ struct scene_source {
     const char *label;              /* "toy · random weights" */
     float progress;                 /* 0..1 while a worker computes, else < 0 */
     const char *message;            /* message bar, or NULL */
+    const struct scene_heads *heads; /* of the state, or NULL: none yet */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
@@ -206,6 +219,14 @@ struct scene_frame {
 struct scene_frame scene_frame_of(float w, float h);
 enum { SCENE_MIN_W = 1024, SCENE_MIN_H = 640 }; /* points */
 
+/* The overview as last built: the heads in the order in which they lie, row by row. */
+struct scene_order {
+    const int *at;
+    int n, columns;
+    float x, y, pitch;  /* of the first cell and from cell to cell, as zoomed and panned */
+    float far_x, far_y; /* the least view.x and view.y that show something more; <= 0 */
+};
+
 struct scene {
     struct scene_item *items;
     int n, room;
@@ -215,6 +236,7 @@ struct scene {
     enum step_theme theme;
     struct scene_rect clip;   /* what is pushed now is clipped to */
     struct scene_rect canvas; /* where the matrices lie, before zoom and pan */
+    struct scene_order order; /* n = 0: the overview is not open */
     struct arena *mem;        /* texts; until the next frame */
     const struct font_metrics *font;
 };
@@ -225,9 +247,27 @@ bool scene_begin(struct scene *sc, struct arena *mem, const struct font_metrics 
 enum { SCENE_ROOM = 16384 }; /* items; scene_bytes() of arena hold them and their text */
 size_t scene_bytes(void);
 
-/* Draws the stage of the state: title, matrices, numbers, caption. */
+/* Draws the stage of the state: title, matrices, numbers, caption; or the overview. */
 void scene_build(struct scene *sc, const struct step_state *s,
                  const struct scene_source *src);
+
+/* ---- the overview ------------------------------------------------------------------------ */
+
+/* What a head's weights do, most of all: the measures that a head can be marked by. */
+enum scene_mark { MARK_PREVIOUS, MARK_INDUCTION, MARK_ITSELF, MARK_COUNT, MARK_NONE };
+#define SCENE_MARK_LEAST 0.4 /* share of the weight from which on it is marked */
+enum scene_mark scene_mark_of(const struct attn_head_sum *sum);
+struct scene_rgba scene_mark_color(const struct scene_theme *t, enum scene_mark m);
+const char *scene_over_kind_name(enum step_over_kind k); /* "weights" */
+const char *scene_sort_name(enum step_over_sort s);      /* "previous token" */
+const char *scene_sort_means(enum step_over_sort s);     /* its definition */
+/* The measure that s sorts by; NaN where there is none. */
+double scene_measure(const struct attn_head_sum *sum, enum step_over_sort s);
+/* Whether head number i has been computed. */
+bool scene_head_is_there(const struct scene_source *src, int i);
+/* Head i's image in box, as the overview draws it. false: it has not been computed. */
+bool scene_head_image(struct scene *sc, const struct step_state *s,
+                      const struct scene_source *src, int i, struct scene_rect box);
 
 /* ---- pushing items (scene and ui) --------------------------------------------------- */
 

@@ -13,6 +13,7 @@
 
 enum step_scale { STEP_TOY, STEP_GPT2, STEP_SCALE_COUNT };
 enum step_theme { STEP_LIGHT, STEP_DARK };
+enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH };
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -42,6 +43,40 @@ struct step_place {
     int head, row;       /* counted from 0 */
     struct step_ref pin; /* the cell that a click has pinned */
     struct step_view view;
+    int block, n_block; /* counted from 0, of so many; n_block = 0: weights from a seed */
+    int limit;          /* tokens there may be */
+};
+
+/* A model from files with its text, as far as the state has to know it. */
+struct step_model {
+    struct attn_dims dims; /* n_tok: the text's */
+    int n_block, limit;
+};
+
+/* The overview: every block's heads as small heat maps. Head h of block b is number
+ * b * n_head + h. */
+enum step_over_kind {
+    STEP_OVER_SCORES,
+    STEP_OVER_SCALED,
+    STEP_OVER_WEIGHTS,
+    STEP_OVER_KIND_COUNT
+};
+enum step_over_sort {
+    STEP_SORT_PLACE, /* block and head */
+    STEP_SORT_ENTROPY,
+    STEP_SORT_PREVIOUS,
+    STEP_SORT_FIRST,
+    STEP_SORT_ITSELF,
+    STEP_SORT_INDUCTION,
+    STEP_SORT_COUNT
+};
+struct step_overview {
+    bool open;
+    bool menu; /* the list of orders is open */
+    enum step_over_kind kind;
+    enum step_over_sort sort;
+    int at;                /* the head that arrows move from */
+    struct step_view view; /* as struct step_place has it, of the grid of heads */
 };
 
 struct step_state {
@@ -55,9 +90,11 @@ struct step_state {
     float dwell; /* seconds for which a finished stage has been shown */
     float speed; /* 0.25 .. 4 */
     struct step_ref hover;
-    bool log_weights; /* weights on a logarithmic colour scale */
-    bool help;        /* the key help is open */
-    int focus;        /* id of the control with the keyboard focus, 0: none */
+    bool log_weights;       /* weights on a logarithmic colour scale */
+    bool help;              /* the key help is open */
+    enum step_edit editing; /* the line editor is open; its letters are app's */
+    struct step_overview over;
+    int focus; /* id of the control with the keyboard focus, 0: none */
     enum step_theme theme;
     int ui_percent;        /* UI size */
     bool fullscreen, quit; /* asked for; app carries them out */
@@ -75,8 +112,8 @@ enum step_verb {
     STEP_SPEED,    /* x = speed, one of step_speeds */
     STEP_SPEED_BY, /* i = +1 or -1 */
     STEP_SCALE_TO, /* i = enum step_scale; -1: the other one */
-    STEP_TOKENS,   /* i = n_tok, GPT-2 scale */
-    STEP_SEED,     /* i = seed */
+    STEP_TOKENS,   /* i = n_tok, GPT-2 scale, weights from a seed */
+    STEP_SEED,     /* i = seed, where the weights are from one */
     STEP_ROLL,     /* another seed, a function of the present one */
     STEP_HEAD,     /* i = head */
     STEP_HEAD_BY,  /* i = +1 or -1, stays inside */
@@ -90,14 +127,25 @@ enum step_verb {
     STEP_PAN,      /* x, y = points */
     STEP_VIEW,     /* x, y, z = view.x, view.y, view.zoom */
     STEP_FIT,      /* everything in view */
-    STEP_HELP,     /* opens or closes the key help */
-    STEP_THEME,    /* i = enum step_theme; -1: the other one */
-    STEP_UI_SIZE,  /* i = percent */
+    STEP_OVERVIEW, /* opens or closes the overview, to which zoom, pan and fit then belong */
+    STEP_OVER_KIND,  /* i = enum step_over_kind */
+    STEP_OVER_SORT,  /* i = enum step_over_sort; closes the list of them */
+    STEP_OVER_MENU,  /* opens or closes that list */
+    STEP_OVER_AT,    /* i = number of a head */
+    STEP_OVER_OPEN,  /* i = number of a head: it is shown, and the overview closed */
+    STEP_HELP,       /* opens or closes the key help */
+    STEP_THEME,      /* i = enum step_theme; -1: the other one */
+    STEP_UI_SIZE,    /* i = percent */
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: help, focus, pin, zoom, full screen; never quits */
-    STEP_QUIT
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, zoom, full screen; never quits */
+    STEP_QUIT,
+    STEP_BLOCK,    /* i = block of a loaded model */
+    STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
+    STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
+    STEP_TEXT_DONE,   /* what was edited is to be read, or opened */
+    STEP_TEXT_SPECIAL /* enters the token <|endoftext|> */
 };
 
 struct step_action {
@@ -120,6 +168,11 @@ struct step_state step_initial(void);
 /* Applies one action. false, state untouched: the action is not possible (a row, head,
  * stage or number outside its range). */
 bool step_apply(struct step_state *s, struct step_action a);
+
+/* GPT-2 scale is this model from now on, and in view, its last row selected. Block and
+ * head stay where only the text is another. */
+void step_load(struct step_state *s, const struct step_model *m);
+bool step_is_loaded(const struct step_place *p);
 
 /* dt seconds pass. true: something moved and a new frame is needed. */
 bool step_tick(struct step_state *s, float dt);

@@ -30,18 +30,21 @@ enum ui_key {
 enum ui_mod { UI_SHIFT = 1, UI_CTRL = 2, UI_ALT = 4 };
 
 enum ui_event_kind {
-    UI_KEY,   /* key pressed (or repeated) */
-    UI_MOVE,  /* pointer at x, y */
-    UI_DOWN,  /* left button pressed */
-    UI_UP,    /* left button released */
-    UI_WHEEL, /* wheel turned by `wheel` notches, up > 0 */
-    UI_LEAVE  /* pointer left the window */
+    UI_KEY,    /* key pressed (or repeated) */
+    UI_MOVE,   /* pointer at x, y */
+    UI_DOWN,   /* left button pressed */
+    UI_UP,     /* left button released */
+    UI_WHEEL,  /* wheel turned by `wheel` notches, up > 0, with mods */
+    UI_LEAVE,  /* pointer left the window */
+    UI_TEXT,   /* text was entered */
+    UI_COMPOSE /* text an input method is about to enter; "": no longer */
 };
 struct ui_event {
     enum ui_event_kind kind;
     int key, mods;
     float x, y, wheel; /* points */
     int clicks;        /* UI_DOWN: 2 for a double click */
+    char text[64];     /* UI_TEXT, UI_COMPOSE: UTF-8 */
 };
 
 /* What lasts between events: a press under way. */
@@ -65,5 +68,39 @@ bool ui_key_parse(const char *name, int *key, int *mods);
  * the ids below 1000. */
 void ui_build(struct scene *sc, const struct step_state *s,
               const struct scene_source *src, const struct ui_pointer *p);
+
+/* ---- editing a text ---------------------------------------------------------------------- */
+
+enum { UI_EDITOR_ROOM = 1 << 16, UI_EDITOR_MATCHES = 5 };
+/* The special token in an edited text: no byte of UTF-8, so nobody can type it. */
+#define UI_EDITOR_SPECIAL '\xFF'
+
+/* A text being edited. Bytes from..to (see ui_editor_selection) are selected. */
+struct ui_editor {
+    char text[UI_EDITOR_ROOM];
+    int n;          /* bytes */
+    int at, anchor; /* the caret, and where the selection began: at characters' ends */
+    char compose[64];
+    size_t count;     /* tokens, found out by whoever knows the tokenizer */
+    int limit;        /* that are read */
+    bool cut_front;   /* what is lost over the limit */
+    bool has_special; /* there is a special token */
+    bool path;        /* a path is edited, no text of a model */
+    char match[UI_EDITOR_MATCHES][128]; /* what lies there, the first of n_match */
+    int n_match;
+    char wrong[512]; /* why the text cannot be read, "": it can be */
+};
+/* Begins with the n bytes at text, all of them selected. */
+void ui_editor_begin(struct ui_editor *ed, const char *text, size_t n);
+/* In place of the selection; carriage returns are left out. false: no room, nothing
+ * happens. */
+bool ui_editor_insert(struct ui_editor *ed, const char *text, size_t n);
+void ui_editor_selection(const struct ui_editor *ed, int *from, int *to);
+/* true: the event was the editor's. */
+bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev);
+/* Draws it over everything; returns where the caret is. */
+struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
+                                  const struct scene_source *src,
+                                  const struct ui_pointer *p, const struct ui_editor *ed);
 
 #endif

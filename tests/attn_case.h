@@ -96,5 +96,6 @@ int attn_run_tests(void);
 int attn_block_tests(void);
 int attn_linear_tests(void);
 int attn_refusal_tests(void);
+int attn_heads_tests(void);
 
 #endif

@@ -40,7 +40,7 @@ check(0 "^headlight [0-9]+[.][0-9]+" --version)
 
 # Bad usage.
 check(2 "--nonsense.*--help" --nonsense)
-check(2 "model.safetensors.*cannot be loaded" model.safetensors)
+check(2 "b.bin.*one model" a.bin b.bin)
 check(2 "1 to 7" --stage 8)
 check(2 "1 to 1024" --scale gpt2 --tokens 0)
 check(2 "1 to 1024" --scale gpt2 --tokens 1025)
@@ -61,6 +61,14 @@ check(1 "is a folder" --export taken.png)
 check(1 "none.txt" --script none.txt)
 check(1 "is a folder" --script ${WORK})
 check(1 "no-shaders" --shader-dir no-shaders --export a.png)
+there(a.png OFF)
+
+# Models that are none.
+check(1 "none: cannot be opened" none --export a.png)
+file(MAKE_DIRECTORY ${WORK}/empty)
+check(1 "empty: holds neither model.safetensors" empty --export a.png)
+file(WRITE ${WORK}/short.safetensors "12345678")
+check(1 "short.safetensors: " short.safetensors --export a.png)
 there(a.png OFF)
 
 # Pictures.

@@ -77,6 +77,22 @@ static void a_picture_is_of_a_finished_stage_and_a_window_plays_it(void **state)
     assert_true(s.time == 0.0f && s.playing && s.stage == ATTN_SCALE);
 }
 
+static void a_model_s_parts_are_asked_for_once_it_is_open(void **state)
+{
+    (void)state;
+    struct cli c;
+    struct err e;
+    assert_true(parse(&c, "m/ --text A --cut front --block 3 --head 2 --row 9", &e));
+    assert_string_equal(c.model, "m/");
+    assert_string_equal(c.text, "A");
+    assert_true(c.cut_front);
+    assert_int_equal(c.when_opened.n, 3);
+    assert_int_equal(c.when_opened.at[0].verb, STEP_BLOCK);
+    assert_int_equal(c.when_opened.at[0].i, 2);
+    struct step_state s = started(&c);
+    assert_int_equal(s.scale, STEP_TOY); /* it is shown when it is there */
+}
+
 static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
 {
     (void)state;
@@ -86,8 +102,15 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--nonsense", "--nonsense"},
         {"-x", "-x"},
         {"--scal toy", "--scal"},
-        {"model.safetensors", "model.safetensors"},
-        {"-", "cannot be loaded"},
+        {"-", "a folder or a file"},
+        {"a.bin b.bin", "b.bin"},
+        {"--text hello", "for a model"},
+        {"--block 1", "for a model"},
+        {"a.bin --cut middle", "end or front"},
+        {"a.bin --tokens 9", "random weights"},
+        {"a.bin --seed 9", "random weights"},
+        {"a.bin --scale toy", "--scale gpt2"},
+        {"a.bin --block 0", "from 1"},
         {"--stage", "needs a value"},
         {"--stage --help", "needs a value"},
         {"--export=", "needs a value"},
@@ -476,6 +499,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_become_the_state_that_was_asked_for),
         cmocka_unit_test(a_picture_is_of_a_finished_stage_and_a_window_plays_it),
+        cmocka_unit_test(a_model_s_parts_are_asked_for_once_it_is_open),
         cmocka_unit_test(bad_usage_is_refused_in_one_line_that_names_it),
         cmocka_unit_test(every_option_is_in_the_help),
         cmocka_unit_test(settings_come_back_as_they_were_saved),

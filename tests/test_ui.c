@@ -121,10 +121,9 @@ static void other_keys_do_nothing(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "c",         "h",      "i",         "g",          "p",       "e",
-        "q",         "0",      "8",         "/",          "PageUp",  "PageDown",
-        "Backspace", "Delete", "Ctrl+o",    "Ctrl+e",     "Ctrl+c",  "Ctrl+z",
-        "Ctrl+y",    "Ctrl+r", "Alt+Right", "Ctrl+Right", "Shift+1", "Enter"};
+        "c",      "i",      "g",         "p",         "e",          "q",
+        "0",      "8",      "Backspace", "Delete",    "Ctrl+e",     "Ctrl+c",
+        "Ctrl+z", "Ctrl+y", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;
     open_toy(&u);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {

@@ -41,7 +41,8 @@ layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/ui_case
 set(ATTN_TESTING tests/attn_case.c tests/oracle.c tests/npy.c)
 set_source_files_properties(tests/oracle.c PROPERTIES COMPILE_OPTIONS -O2)
 layer_test(attn SOURCES tests/test_attn_stages.c tests/test_attn_softmax.c tests/test_attn_run.c
-    tests/test_attn_block.c tests/test_attn_linear.c tests/test_attn_refusals.c ${ATTN_TESTING})
+    tests/test_attn_block.c tests/test_attn_linear.c tests/test_attn_refusals.c tests/test_attn_heads.c
+    ${ATTN_TESTING})
 add_executable(test_attn_weights tests/test_attn_weights.c tests/attn_case.c tests/npy.c)
 target_link_libraries(test_attn_weights PRIVATE attn PkgConfig::CMOCKA m sanitize warnings)
 target_compile_definitions(test_attn_weights PRIVATE DATA_DIR="${CMAKE_SOURCE_DIR}/../shared/data")
@@ -78,6 +79,10 @@ endif()
 # The program: parts without a screen; off screen; its command line; sessions as scripts;
 # pictures. Everything draws through SDL's offscreen driver.
 layer_test(app NEEDS PkgConfig::SDL2)
+add_executable(test_app_model tests/test_app_model.c tests/model_case.c)
+target_link_libraries(test_app_model PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME app_model COMMAND test_app_model)
+set_tests_properties(app_model PROPERTIES LABELS script)
 add_executable(test_app_session tests/test_app_session.c)
 target_link_libraries(test_app_session PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
 if(HEADLIGHT_SANITIZE)
@@ -89,13 +94,26 @@ add_test(NAME cli COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DWORK=${CMAKE_BINARY_DIR}/cli -P ${CMAKE_SOURCE_DIR}/tests/cli.cmake)
 add_test(NAME script_keys COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR}/tests/scripts/keys.txt)
 add_test(NAME script_mouse COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/mouse.txt)
+add_test(NAME script_overview COMMAND headlight --seed 1
+    --script ${CMAKE_SOURCE_DIR}/tests/scripts/overview.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
+# On a real model, which lies outside the repository: the script is not run without it.
+set(nano_sort $ENV{HEADLIGHT_TEST_DATA})
+if(NOT nano_sort)
+    set(nano_sort ${CMAKE_SOURCE_DIR}/../shared/data)
+endif()
+cmake_path(APPEND nano_sort nano-sort)
+if(EXISTS ${nano_sort}/model.safetensors)
+    add_test(NAME script_model COMMAND headlight ${nano_sort} --text AACBABAAAAA
+        --script ${CMAKE_SOURCE_DIR}/tests/scripts/model.txt)
+    set_tests_properties(script_model PROPERTIES LABELS weights)
+endif()
 add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
-set_tests_properties(cli script_keys script_mouse script_switch script_tour PROPERTIES LABELS script)
+set_tests_properties(cli script_keys script_mouse script_overview script_switch script_tour PROPERTIES LABELS script)
 
 # Pixels, off screen; 77 is "skipped": there is no OpenGL.
 foreach(name gfx gfx_heat)

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "cli.h"
+#include "complete.h"
 #include "paper.h"
 
 #include <SDL.h>
@@ -144,6 +145,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
         app_fini(a);
         return false;
     }
+    a->source.loaded.cut_front = c->cut_front;
     rescale(a);
     for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
     if (c->warning) (void)snprintf(a->message, sizeof a->message, "%s", c->warning);
@@ -203,9 +205,170 @@ static bool keeps_message(enum step_verb verb)
            verb == STEP_FOCUS;
 }
 
+/* ---- the text being edited ------------------------------------------------------------- */
+
+/* What goes with the letters as they are now: the count of tokens, or why there is none;
+ * of a path, what lies there. */
+static void look_at_edited(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    struct err e = {0};
+    ed->wrong[0] = '\0';
+    if (ed->path) {
+        struct complete c;
+        complete_path(&c, ed->text, (size_t)ed->n);
+        for (int i = 0; i < UI_EDITOR_MATCHES; i++)
+            (void)snprintf(ed->match[i], sizeof ed->match[i], "%s", c.name[i]);
+        ed->n_match = c.n;
+        return;
+    }
+    struct loaded_ids ids;
+    bool ok = loaded_encode(&a->source.loaded, ed->text, (size_t)ed->n, &ids, &e);
+    ed->count = ok ? ids.all : 0;
+    if (!ok) (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
+}
+
+/* The editor opens and closes with the state. */
+static void follow_editing(struct app *a)
+{
+    const struct loaded *l = &a->source.loaded;
+    struct ui_editor *ed = &a->editor;
+    if (a->edited == a->step.editing) return;
+    a->edited = a->step.editing;
+    ed->path = a->edited == STEP_EDIT_PATH;
+    ed->has_special = false;
+    if (a->edited == STEP_EDIT_TEXT) {
+        const struct model_bpe *bpe = model_net_bpe(l->net);
+        ed->limit = l->limit;
+        ed->cut_front = l->cut_front;
+        ed->has_special = bpe && model_bpe_special(bpe) >= 0;
+        ui_editor_begin(ed, l->typed, l->n_typed);
+    } else {
+        ui_editor_begin(ed, "", 0);
+    }
+    if (a->edited != STEP_EDIT_NONE) look_at_edited(a);
+    if (a->headless) return;
+    if (a->edited != STEP_EDIT_NONE)
+        SDL_StartTextInput();
+    else
+        SDL_StopTextInput();
+}
+
+/* The text is read, or the model opened. false: it cannot be, and the editor says why. */
+static bool read_edited(struct app *a, struct err *e)
+{
+    struct ui_editor *ed = &a->editor;
+    size_t n = (size_t)ed->n;
+    if (ed->path) {
+        char path[FILE_PATH];
+        if (!complete_home(path, sizeof path, ed->text, n))
+            return err_set(e, ERR_INPUT, "the path is longer than %d bytes", FILE_PATH);
+        if (!path[0]) return err_set(e, ERR_INPUT, "type the path of a model");
+        return app_open(a, path, NULL, NULL, e);
+    }
+    char note[sizeof a->message] = "";
+    if (!source_set_text(&a->source, &a->step, ed->text, n, note, sizeof note, e))
+        return false;
+    (void)snprintf(a->message, sizeof a->message, "%s", note);
+    return true;
+}
+
+static void end_editing(struct app *a)
+{
+    struct err e = {0};
+    if (!read_edited(a, &e)) {
+        (void)snprintf(a->editor.wrong, sizeof a->editor.wrong, "%s", e.text);
+        return;
+    }
+    (void)step_apply(&a->step, (struct step_action){.verb = STEP_EDIT});
+    follow_editing(a);
+}
+
+/* Tab: what all that lies there goes on with. */
+static void complete_edited(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    struct complete c;
+    complete_path(&c, ed->text, (size_t)ed->n);
+    ed->at = ed->anchor = ed->n;
+    (void)ui_editor_insert(ed, c.more, strlen(c.more));
+}
+
+static void copy_selection(struct app *a)
+{
+    struct ui_editor *ed = &a->editor;
+    char text[UI_EDITOR_ROOM + 1];
+    int from = 0;
+    int to = 0;
+    size_t n = 0;
+    ui_editor_selection(ed, &from, &to);
+    for (int i = from; i < to; i++) /* the special token has no text */
+        if (ed->text[i] != UI_EDITOR_SPECIAL) text[n++] = ed->text[i];
+    text[n] = '\0';
+    if (from < to) (void)SDL_SetClipboardText(text);
+}
+
+/* Pastes what is UTF-8; SDL's texts are. */
+static void paste(struct app *a)
+{
+    char *text = SDL_GetClipboardText();
+    if (text && !strchr(text, UI_EDITOR_SPECIAL) &&
+        !ui_editor_insert(&a->editor, text, strlen(text)))
+        (void)snprintf(a->message, sizeof a->message, "the text would be over %d bytes",
+                       UI_EDITOR_ROOM);
+    SDL_free(text);
+}
+
+/* true: the event was the editor's and not the program's. */
+static bool edit(struct app *a, const struct ui_event *ev)
+{
+    struct ui_editor *ed = &a->editor;
+    bool letters = ev->kind == UI_TEXT || ev->kind == UI_COMPOSE;
+    if (!a->step.editing) return letters;
+    if (ev->kind != UI_KEY && !letters) return false;
+    bool ctrl = ev->kind == UI_KEY && ev->mods == UI_CTRL;
+    bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
+                 !ev->mods && !ed->compose[0];
+    if (press && a->step.focus) return false; /* the focused button's */
+    if (ed->path && ev->kind == UI_KEY && ev->key == UI_KEY_TAB && !ed->compose[0]) {
+        complete_edited(a);
+        look_at_edited(a);
+        return true;
+    }
+    if (ui_editor_event(ed, ev)) {
+        look_at_edited(a);
+        return true;
+    }
+    if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
+        copy_selection(a);
+        if (ev->key == 'x' && ed->at != ed->anchor) (void)ui_editor_insert(ed, "", 0);
+    } else if (ctrl && ev->key == 'v') {
+        paste(a);
+    } else if (press && ev->key == UI_KEY_ENTER) {
+        app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
+        return true;
+    } else {
+        /* What concerns the window still does; letters come as text. */
+        return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
+                 ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
+    }
+    look_at_edited(a);
+    return true;
+}
+
 void app_apply(struct app *a, struct step_action action)
 {
     bool done = step_apply(&a->step, action);
+    follow_editing(a);
+    if (done && action.verb == STEP_TEXT_DONE) {
+        end_editing(a);
+        return;
+    }
+    if (done && action.verb == STEP_TEXT_SPECIAL) {
+        const char special[1] = {UI_EDITOR_SPECIAL};
+        (void)ui_editor_insert(&a->editor, special, 1);
+        look_at_edited(a);
+    }
     if (done && !keeps_message(action.verb)) a->message[0] = '\0';
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
         rescale(a);
@@ -217,6 +380,7 @@ void app_apply(struct app *a, struct step_action action)
 void app_event(struct app *a, const struct ui_event *ev)
 {
     a->actions.n = 0;
+    if (edit(a, ev)) return;
     ui_event(&a->pointer, ev, &a->scene, &a->step, &a->actions);
     for (int i = 0; i < a->actions.n; i++) app_apply(a, a->actions.at[i]);
     if (ev->kind == UI_LEAVE)
@@ -233,11 +397,96 @@ void app_resize(struct app *a, int px_w, int px_h)
     rescale(a);
 }
 
+/* ---- models ------------------------------------------------------------------------------ */
+
+/* The part of the model that an action asked for and that is not there. */
+static bool no_such(const struct app *a, struct step_action action, struct err *e)
+{
+    const struct step_place *p = step_place_of(&a->step);
+    const struct {
+        enum step_verb verb;
+        const char *what;
+        int n;
+    } parts[] = {{STEP_BLOCK, "block", p->n_block},
+                 {STEP_HEAD, "head", p->dims.n_head},
+                 {STEP_ROW, "row", p->dims.n_tok}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].verb == action.verb)
+            return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
+                           action.i + 1, p->n_block ? "the model" : "this scale",
+                           parts[i].n);
+    return err_set(e, ERR_INPUT, "this cannot be done with the model");
+}
+
+/* Takes a model over that has been opened. false: it could not be, or does not have what
+ * was asked for with it. */
+static bool take_model(struct app *a, struct err *e)
+{
+    char note[sizeof a->message] = "";
+    enum source_news news = source_news(&a->source, &a->step, note, sizeof note, e);
+    if (news == SOURCE_NOTHING) return true;
+    bool ok = news == SOURCE_OPENED;
+    if (ok) {
+        a->n_odd = 0;
+        (void)snprintf(a->message, sizeof a->message, "%s", note);
+    }
+    for (int i = 0; ok && i < a->when_opened.n; i++)
+        if (!step_apply(&a->step, a->when_opened.at[i]))
+            ok = no_such(a, a->when_opened.at[i], e);
+    a->when_opened.n = 0;
+    return ok;
+}
+
+bool app_open(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e)
+{
+    if (!source_open(&a->source, path, text, e)) return false;
+    a->when_opened = actions ? *actions : (struct step_actions){.n = 0};
+    (void)snprintf(a->message, sizeof a->message, "opening %.400s \u2026", path);
+    return true;
+}
+
+bool app_load(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e)
+{
+    if (!app_open(a, path, text, actions, e)) return false;
+    worker_wait(a->source.worker);
+    return take_model(a, e);
+}
+
+/* NaN and infinity among the weights are said once for every number of them. */
+static void tell_odd(struct app *a)
+{
+    struct model_odd odd = worker_odd(a->source.worker);
+    if (odd.n == a->n_odd || !step_is_loaded(step_place_of(&a->step))) return;
+    a->n_odd = odd.n;
+    if (odd.n == 0) return;
+    (void)snprintf(a->message, sizeof a->message,
+                   "%lld weight%s NaN or infinite, the first in %s", (long long)odd.n,
+                   odd.n == 1 ? " is" : "s are", odd.first);
+}
+
 /* ---- state to screen ------------------------------------------------------------------- */
+
+/* Where an input method may put its window, in window coordinates. */
+static void place_input(const struct app *a, struct scene_rect caret)
+{
+    float points = a->scale.density / a->ratio;
+    const SDL_Rect at = {(int)(caret.x * points), (int)(caret.y * points),
+                         (int)(caret.w * points), (int)(caret.h * points)};
+    if (!a->headless) SDL_SetTextInputRect(&at);
+}
 
 bool app_build(struct app *a, bool wait, struct err *e)
 {
+    struct err why = {0};
+    if (wait && a->source.opening) worker_wait(a->source.worker);
+    if (!take_model(a, &why))
+        (void)snprintf(a->message, sizeof a->message, "%s", why.text);
     struct scene_source src = source_for(&a->source, &a->step, wait);
+    if (wait && a->source.failed.code != ERR_NONE)
+        return err_set(e, a->source.failed.code, "%s", a->source.failed.text);
+    tell_odd(a);
     if (a->source.failed.code != ERR_NONE)
         src.message = a->source.failed.text;
     else if (a->message[0])
@@ -249,6 +498,11 @@ bool app_build(struct app *a, bool wait, struct err *e)
         return false;
     scene_build(&a->scene, &a->step, &src);
     ui_build(&a->scene, &a->step, &src, &a->pointer);
+    if (a->step.editing) {
+        struct scene_rect caret =
+            ui_editor_build(&a->scene, &a->step, &src, &a->pointer, &a->editor);
+        place_input(a, caret);
+    }
     return true;
 }
 

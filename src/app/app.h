@@ -26,6 +26,7 @@ struct app_config {
     const char *shader_dir;
     const struct settings *settings;  /* NULL: none are remembered */
     const struct step_actions *start; /* applied to the first state; may be NULL */
+    bool cut_front;                   /* a text over a model's limit loses its front */
     const char *warning;              /* for the message bar; may be NULL */
 };
 
@@ -44,12 +45,16 @@ struct app {
     struct scene scene; /* as last built: what the person sees */
     struct input_scale scale;
     int px_w, px_h;
-    float ratio, base; /* of input_scale_of */
-    char message[512]; /* message bar; "" none */
-    uint32_t wake;     /* SDL event type that the worker pushes */
-    bool hidden;       /* minimised: nothing is drawn */
-    bool fullscreen;   /* as the window is */
-    int64_t n_frame;   /* drawn */
+    float ratio, base;               /* of input_scale_of */
+    char message[512];               /* message bar; "" none */
+    struct ui_editor editor;         /* while step.editing */
+    enum step_edit edited;           /* what it was begun for */
+    struct step_actions when_opened; /* for the model that is being opened */
+    int64_t n_odd;                   /* odd weights that the person has been told of */
+    uint32_t wake;                   /* SDL event type that the worker pushes */
+    bool hidden;                     /* minimised: nothing is drawn */
+    bool fullscreen;                 /* as the window is */
+    int64_t n_frame;                 /* drawn */
 };
 
 /* With a window: opens it. ERR_SYSTEM: no display, no OpenGL, no font, no memory. */
@@ -65,7 +70,17 @@ void app_resize(struct app *a, int px_w, int px_h);
 /* Takes the window's size and its display's density as they are now. */
 void app_measure(struct app *a);
 
-/* Builds the scene of the present state. wait: with a run that fits, however long. */
+/* Opens a model, which is to read text (NULL: a text of our own); actions, which may be
+ * NULL, are applied once it is there. Returns at once: app_build tells what became of it. */
+bool app_open(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e);
+/* The same, and waits for it. ERR_INPUT: it cannot be opened, or an action does not suit
+ * it. */
+bool app_load(struct app *a, const char *path, const char *text,
+              const struct step_actions *actions, struct err *e);
+
+/* Builds the scene of the present state. wait: with a run that fits, however
+ * long; false too where that run fails. */
 bool app_build(struct app *a, bool wait, struct err *e);
 /* Draws and presents the scene as last built. */
 bool app_draw(struct app *a, struct err *e);

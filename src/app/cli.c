@@ -11,10 +11,15 @@
 const char cli_help[] =
     "Headlight shows what causal self-attention computes, number by number.\n"
     "\n"
-    "usage: headlight [OPTION]...\n"
+    "usage: headlight [MODEL] [OPTION]...\n"
     "\n"
+    "  MODEL                a GPT-2 from files: a folder with config.json and\n"
+    "                       model.safetensors, a .safetensors file, or an llm.c .bin\n"
+    "  --text TEXT          what it reads; ids in digits where it has no tokenizer\n"
+    "  --cut end|front      what a text over its limit loses: its end, or its front\n"
+    "  --block B            block in view, from 1\n"
     "  --scale toy|gpt2     five tokens of eight numbers, or GPT-2's dimensions\n"
-    "  --tokens N           1 to 1024 tokens, at GPT-2 scale\n"
+    "  --tokens N           1 to 1024 tokens, at GPT-2 scale, without a MODEL\n"
     "  --seed S             of the random weights, 0 to 4294967295\n"
     "  --stage K            stage 1 to 7\n"
     "  --time T             how far its animation is, 0 to 1; with --stage\n"
@@ -29,9 +34,12 @@ const char cli_help[] =
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
     "\n"
-    "Heads, rows and stages count from 1. Keys: press F1 in the window.\n";
+    "Blocks, heads, rows and stages count from 1. Keys: press F1 in the window.\n";
 
 enum option {
+    OPT_TEXT,
+    OPT_CUT,
+    OPT_BLOCK,
     OPT_SCALE,
     OPT_TOKENS,
     OPT_SEED,
@@ -53,18 +61,30 @@ enum option {
 };
 
 static const char *const option_names[OPT_COUNT] = {
-    [OPT_SCALE] = "--scale",   [OPT_TOKENS] = "--tokens",
-    [OPT_SEED] = "--seed",     [OPT_STAGE] = "--stage",
-    [OPT_TIME] = "--time",     [OPT_HEAD] = "--head",
-    [OPT_ROW] = "--row",       [OPT_OFF] = "--off",
-    [OPT_THEME] = "--theme",   [OPT_UI] = "--ui",
-    [OPT_SIZE] = "--size",     [OPT_EXPORT] = "--export",
-    [OPT_SCRIPT] = "--script", [OPT_SHADER_DIR] = "--shader-dir",
-    [OPT_HELP] = "--help",     [OPT_VERSION] = "--version",
+    [OPT_TEXT] = "--text",
+    [OPT_CUT] = "--cut",
+    [OPT_BLOCK] = "--block",
+    [OPT_SCALE] = "--scale",
+    [OPT_TOKENS] = "--tokens",
+    [OPT_SEED] = "--seed",
+    [OPT_STAGE] = "--stage",
+    [OPT_TIME] = "--time",
+    [OPT_HEAD] = "--head",
+    [OPT_ROW] = "--row",
+    [OPT_OFF] = "--off",
+    [OPT_THEME] = "--theme",
+    [OPT_UI] = "--ui",
+    [OPT_SIZE] = "--size",
+    [OPT_EXPORT] = "--export",
+    [OPT_SCRIPT] = "--script",
+    [OPT_SHADER_DIR] = "--shader-dir",
+    [OPT_HELP] = "--help",
+    [OPT_VERSION] = "--version",
 };
 
 /* The values as given; NULL: not given. */
 struct given {
+    const char *model;
     const char *at[OPT_COUNT];
 };
 
@@ -72,11 +92,15 @@ static bool collect(struct given *g, int argc, char *const *argv, struct err *e)
 {
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];
-        if (arg[0] != '-' || arg[1] == '\0')
-            return err_set(e, ERR_USAGE,
-                           "%s: a model cannot be loaded yet; options alone are "
-                           "understood, see headlight --help",
-                           arg);
+        if (arg[0] != '-' || arg[1] == '\0') {
+            if (g->model || arg[0] == '\0' || arg[0] == '-')
+                return err_set(e, ERR_USAGE,
+                               "%s: one model, a folder or a file, is opened; see "
+                               "headlight --help",
+                               arg);
+            g->model = arg;
+            continue;
+        }
         size_t n = strcspn(arg, "=");
         int o = 0;
         while (o < OPT_COUNT &&
@@ -94,7 +118,8 @@ static bool collect(struct given *g, int argc, char *const *argv, struct err *e)
             g->at[o] = "";
             continue;
         }
-        if (!value && i + 1 < argc && strncmp(argv[i + 1], "--", 2) != 0)
+        if (!value && i + 1 < argc &&
+            (o == OPT_TEXT || strncmp(argv[i + 1], "--", 2) != 0))
             value = argv[++i];
         if (!value || value[0] == '\0')
             return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
@@ -144,12 +169,54 @@ static void push(struct cli *c, enum step_verb verb, int i, float x)
     step_push(&c->start, (struct step_action){.verb = verb, .i = i, .x = x});
 }
 
+/* With a model: its numbers are known when it is open, and asked for then. */
+static bool model_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const ends[2] = {"end", "front"};
+    static const struct {
+        enum option option;
+        enum step_verb verb;
+        const char *what;
+    } parts[] = {{OPT_BLOCK, STEP_BLOCK, "a block"},
+                 {OPT_HEAD, STEP_HEAD, "a head"},
+                 {OPT_ROW, STEP_ROW, "a row, one for each token,"}};
+    int front = 0;
+    c->model = g->model;
+    c->text = g->at[OPT_TEXT];
+    if (!one_of(g, OPT_CUT, ends, &front, e)) return false;
+    c->cut_front = front == 1;
+    for (int o = OPT_TOKENS; o <= OPT_SEED; o++)
+        if (g->at[o])
+            return err_set(e, ERR_USAGE,
+                           "%s %s: is for random weights; leave it or the "
+                           "model out",
+                           option_names[o], g->at[o]);
+    if (g->at[OPT_SCALE] && strcmp(g->at[OPT_SCALE], "gpt2") != 0)
+        return err_set(e, ERR_USAGE, "--scale %s: a model is shown at --scale gpt2",
+                       g->at[OPT_SCALE]);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        long long v = 1;
+        if (!whole(g, parts[i].option, 1, INT32_MAX, parts[i].what, &v, e)) return false;
+        if (g->at[parts[i].option])
+            step_push(&c->when_opened,
+                      (struct step_action){.verb = parts[i].verb, .i = (int)v - 1});
+    }
+    return true;
+}
+
 /* Scale, tokens, seed, head, row: each one's range depends on those before. */
 static bool place_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const scales[2] = {"toy", "gpt2"};
     const struct step_state first = step_initial();
     int scale = STEP_TOY;
+    if (g->model) return model_options(c, g, e);
+    for (int o = OPT_TEXT; o <= OPT_BLOCK; o++)
+        if (g->at[o])
+            return err_set(e, ERR_USAGE,
+                           "%s %s: is for a model; name one, see "
+                           "headlight --help",
+                           option_names[o], g->at[o]);
     if (!one_of(g, OPT_SCALE, scales, &scale, e)) return false;
     if (g->at[OPT_TOKENS] && scale == STEP_TOY)
         return err_set(e, ERR_USAGE,

@@ -19,7 +19,12 @@ enum { /* of a picture, pixels */
 
 struct cli {
     enum cli_mode mode;
-    const char *path; /* of the picture or the script; argv's */
+    const char *path;  /* of the picture or the script; argv's */
+    const char *model; /* folder or file, NULL: none; argv's, as text */
+    const char *text;  /* that it is to read, NULL: a text of our own */
+    bool cut_front;    /* over its limit the text loses its front */
+    struct step_actions
+        when_opened; /* what can only be asked of the model once it is there */
     const char *shader_dir;
     int w, h; /* 0: not given */
     bool theme_given, ui_given;

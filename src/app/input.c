@@ -3,6 +3,7 @@
 
 #include <SDL.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
@@ -125,8 +126,15 @@ bool input_event(const struct input_scale *sc, const union SDL_Event *ev,
         out->x = (float)ev->wheel.mouseX * points;
         out->y = (float)ev->wheel.mouseY * points;
         out->wheel = ev->wheel.preciseY;
+        out->mods = mods_of((Uint16)SDL_GetModState());
         if (ev->wheel.direction == SDL_MOUSEWHEEL_FLIPPED) out->wheel = -out->wheel;
         return out->wheel != 0.0f;
+    case SDL_TEXTINPUT:
+    case SDL_TEXTEDITING:
+        out->kind = ev->type == SDL_TEXTINPUT ? UI_TEXT : UI_COMPOSE;
+        (void)snprintf(out->text, sizeof out->text, "%s",
+                       ev->type == SDL_TEXTINPUT ? ev->text.text : ev->edit.text);
+        return true;
     case SDL_WINDOWEVENT:
         out->kind = UI_LEAVE;
         return ev->window.event == SDL_WINDOWEVENT_LEAVE;

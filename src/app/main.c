@@ -49,10 +49,12 @@ static bool run_headless(const struct cli *c, struct err *e)
                                       .w = c->w,
                                       .h = c->h,
                                       .shader_dir = c->shader_dir,
-                                      .start = &c->start};
+                                      .start = &c->start,
+                                      .cut_front = c->cut_front};
     bool picture = c->mode == CLI_EXPORT;
     if (picture && !file_can_write(c->path, e)) return false;
     bool ok = app_init(&a, &config, e);
+    if (ok && c->model) ok = app_load(&a, c->model, c->text, &c->when_opened, e);
     if (ok && picture) ok = app_build(&a, true, e) && app_export(&a, c->path, e);
     if (ok && !picture) ok = script_run(&a, c->path, e);
     app_fini(&a);
@@ -88,10 +90,12 @@ static bool run_window(const struct cli *c, struct err *e)
                                       .shader_dir = c->shader_dir,
                                       .settings = &was,
                                       .start = &c->start,
+                                      .cut_front = c->cut_front,
                                       .warning = warning.code ? warning.text : NULL};
     if (!app_init(&a, &config, e)) return false;
     struct settings at_start = app_settings(&a);
-    bool ok = app_run(&a, e);
+    bool ok = (!c->model || app_open(&a, c->model, c->text, &c->when_opened, e)) &&
+              app_run(&a, e);
     struct settings now = app_settings(&a);
     keep_settings(&now, &was, &at_start, c);
     app_fini(&a);

@@ -10,14 +10,21 @@ struct run_key run_key_of(const struct step_state *s)
                             .seed = p->seed,
                             .n_tok = p->dims.n_tok,
                             .head = p->head,
-                            .opts = s->opts};
+                            .opts = s->opts,
+                            .block = p->block};
+}
+
+bool run_key_same_model(struct run_key a, struct run_key b)
+{
+    if (a.scale != b.scale || a.model != b.model) return false;
+    return a.model ? a.text == b.text && a.block == b.block : a.seed == b.seed;
 }
 
 bool run_key_same(struct run_key a, struct run_key b)
 {
-    return a.scale == b.scale && a.seed == b.seed && a.n_tok == b.n_tok &&
-           a.head == b.head && a.opts.scale == b.opts.scale &&
-           a.opts.causal == b.opts.causal && a.opts.residual == b.opts.residual;
+    return run_key_same_model(a, b) && a.n_tok == b.n_tok && a.head == b.head &&
+           a.opts.scale == b.opts.scale && a.opts.causal == b.opts.causal &&
+           a.opts.residual == b.opts.residual;
 }
 
 /* At least `bytes` of empty arena; what it held is gone. */
@@ -36,7 +43,7 @@ static enum model_kind kind_of(struct run_key key)
 
 bool run_model_is(const struct run_model *m, struct run_key key)
 {
-    return m->made && m->model.kind == kind_of(key) && m->model.seed == key.seed;
+    return m->made && run_key_same_model(m->key, key);
 }
 
 /* The weights laid out for the kernels, so that runs need not do it each time. */
@@ -59,6 +66,19 @@ bool run_model_make(struct run_model *m, struct run_key key, const struct attn_c
     m->made = false;
     if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
     if (!model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e)) return false;
+    m->key = key;
+    m->made = pack(m, c, e);
+    return m->made;
+}
+
+bool run_model_view(struct run_model *m, struct run_key key, struct model_net *net,
+                    const struct attn_ctx *c, struct err *e)
+{
+    m->made = false;
+    if (!make_room(&m->mem, model_net_view_bytes(net), e) ||
+        !model_net_view(net, &m->model, key.block, &m->mem, c, e))
+        return false;
+    m->key = key;
     m->made = pack(m, c, e);
     return m->made;
 }

@@ -17,20 +17,29 @@ struct run_key {
     uint32_t seed;
     int n_tok, head; /* head from 0 */
     struct attn_opts opts;
+    uint32_t model, text; /* which opened model and text of it; 0: weights from a seed */
+    int block;            /* from 0; of an opened model */
 };
+/* model and text are left 0: they are nothing the state knows. */
 struct run_key run_key_of(const struct step_state *s);
 bool run_key_same(struct run_key a, struct run_key b);
+/* Whether both are of the same weights and input: a head is not part of that. */
+bool run_key_same_model(struct run_key a, struct run_key b);
 
 /* A model, remade when another seed is asked for. Starts zeroed. */
 struct run_model {
     struct arena mem;
     struct arena packed; /* the weights once more, as the kernels like them */
     struct model model;
+    struct run_key key; /* what it was made for */
     bool made;
 };
 /* ERR_CANCELLED, ERR_SYSTEM (no memory): there is no model then. */
 bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
                     struct err *e);
+/* The same of block key.block of an opened model, whose input has been computed. */
+bool run_model_view(struct run_model *m, struct run_key key, struct model_net *net,
+                    const struct attn_ctx *c, struct err *e);
 bool run_model_is(const struct run_model *m, struct run_key key);
 void run_model_fini(struct run_model *m);
 

@@ -230,6 +230,29 @@ static bool do_size(struct app *a, const struct line *l, struct err *e)
     return app_build(a, false, e);
 }
 
+/* Enters the text as an input method does. */
+static bool do_text(struct app *a, const struct line *l, struct err *e)
+{
+    if (l->n != 2) return err_set(e, ERR_USAGE, "text: takes one text in quotes");
+    const char *at = l->word[1];
+    while (*at) {
+        struct ui_event ev = {.kind = UI_TEXT};
+        size_t n = strlen(at);
+        if (n >= sizeof ev.text) n = sizeof ev.text - 1;
+        while (at[n] && ((unsigned char)at[n] & 0xC0) == 0x80) n--;
+        memcpy(ev.text, at, n);
+        at += n;
+        if (!event(a, ev, e)) return false;
+    }
+    return true;
+}
+
+static bool do_open(struct app *a, const struct line *l, struct err *e)
+{
+    if (l->n != 2) return err_set(e, ERR_USAGE, "open: takes the name of one model");
+    return app_open(a, l->word[1], NULL, NULL, e) && app_build(a, false, e);
+}
+
 static bool do_export(struct app *a, const struct line *l, struct err *e)
 {
     size_t n = l->n == 2 ? strlen(l->word[1]) : 0;
@@ -269,6 +292,7 @@ enum name {
     NAME_SCALE,
     NAME_TOKENS,
     NAME_SEED,
+    NAME_BLOCK,
     NAME_HEAD,
     NAME_ROW,
     NAME_PIN,
@@ -281,6 +305,7 @@ enum name {
     NAME_PAN_X,
     NAME_PAN_Y,
     NAME_HELP,
+    NAME_EDITING,
     NAME_FOCUS,
     NAME_THEME,
     NAME_UI,
@@ -294,10 +319,10 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage", "time",    "playing",    "speed", "scale",  "tokens",  "seed",
-    "head",  "row",     "pin",        "hover", "divide", "mask",    "residual",
-    "log",   "zoom",    "pan-x",      "pan-y", "help",   "focus",   "theme",
-    "ui",    "density", "fullscreen", "quit",  "fits",   "message", "full"};
+    "stage",   "time",       "playing", "speed", "scale",   "tokens", "seed",     "block",
+    "head",    "row",        "pin",     "hover", "divide",  "mask",   "residual", "log",
+    "zoom",    "pan-x",      "pan-y",   "help",  "editing", "focus",  "theme",    "ui",
+    "density", "fullscreen", "quit",    "fits",  "message", "full"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_ref(char *out, size_t room, struct step_ref r)
@@ -335,6 +360,7 @@ static void print_place(const struct app *a, enum name n, char *out, size_t room
         (void)snprintf(out, room, a->step.scale == STEP_TOY ? "toy" : "gpt2");
     if (n == NAME_TOKENS) (void)snprintf(out, room, "%d", p->dims.n_tok);
     if (n == NAME_SEED) (void)snprintf(out, room, "%u", (unsigned)p->seed);
+    if (n == NAME_BLOCK) (void)snprintf(out, room, "%d", p->block + 1);
     if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
     if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
     if (n == NAME_PIN) print_ref(out, room, p->pin);
@@ -351,6 +377,7 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
     if (n == NAME_MASK) print_switch(out, room, s->opts.causal);
     if (n == NAME_RESIDUAL) print_switch(out, room, s->opts.residual);
     if (n == NAME_LOG) print_switch(out, room, s->log_weights);
+    if (n == NAME_EDITING) print_switch(out, room, s->editing != STEP_EDIT_NONE);
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);
     if (n == NAME_QUIT) print_switch(out, room, s->quit);
@@ -423,7 +450,7 @@ static const struct {
     {"hover", do_hover},   {"drag", do_drag},   {"wheel", do_wheel},
     {"leave", do_leave},   {"wait", do_wait},   {"ready", do_ready},
     {"frame", do_frame},   {"size", do_size},   {"export", do_export},
-    {"expect", do_expect},
+    {"expect", do_expect}, {"open", do_open},   {"text", do_text},
 };
 
 static bool run_line(struct app *a, char *text, struct err *e)

@@ -1,7 +1,9 @@
 /* The run that belongs to a state: the toy's at once, GPT-2's by the worker. */
 #include "source.h"
 
+#include <SDL.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool source_init(struct source *s, uint32_t event, struct err *e)
 {
@@ -21,9 +23,79 @@ void source_fini(struct source *s)
 {
     worker_destroy(s->worker);
     run_fini(&s->toy);
+    heads_fini(&s->toy_heads);
     run_model_fini(&s->toy_model);
+    SDL_free(s->text);
+    SDL_free(s->opening);
     *s = (struct source){0};
 }
+
+/* ---- opened models -------------------------------------------------------------------- */
+
+bool source_open(struct source *s, const char *path, const char *text, struct err *e)
+{
+    char *opening = SDL_strdup(path);
+    char *kept = text ? SDL_strdup(text) : NULL;
+    if (!opening || (text && !kept)) {
+        SDL_free(opening);
+        SDL_free(kept);
+        return err_set(e, ERR_SYSTEM, "out of memory for a model\u2019s name");
+    }
+    if (!worker_open(s->worker, path, e)) {
+        SDL_free(opening);
+        SDL_free(kept);
+        return false;
+    }
+    SDL_free(s->opening);
+    SDL_free(s->text);
+    s->opening = opening;
+    s->text = kept;
+    return true;
+}
+
+/* The worker's runs and the state are of what is loaded now. */
+static void show(struct source *s, struct step_state *st)
+{
+    const struct loaded *l = &s->loaded;
+    const struct model_info *info = model_net_info(l->net);
+    worker_use(s->worker, l->net, l->model, l->ids.at, l->ids.n, l->text);
+    const struct step_model m = {
+        .dims = {.n_tok = l->ids.n, .d_model = info->d_model, .n_head = info->n_head},
+        .n_block = info->n_layer,
+        .limit = l->limit};
+    step_load(st, &m);
+}
+
+enum source_news source_news(struct source *s, struct step_state *st, char *note,
+                             size_t room, struct err *e)
+{
+    struct model_net *net = NULL;
+    if (!worker_opened(s->worker, &net, e)) return SOURCE_NOTHING;
+    bool ok = net != NULL;
+    if (ok && !loaded_set_net(&s->loaded, net, s->text, note, room, e)) {
+        model_net_close(net);
+        ok = false;
+    }
+    if (ok) show(s, st);
+    /* The reader's words begin with the file at fault, as a rule; the rest is said here. */
+    const char *name = strrchr(s->opening, '/');
+    name = name && name[1] ? name + 1 : s->opening;
+    if (!ok && !strstr(e->text, name)) (void)err_at(e, name);
+    SDL_free(s->opening);
+    SDL_free(s->text);
+    s->opening = s->text = NULL;
+    return ok ? SOURCE_OPENED : SOURCE_FAILED;
+}
+
+bool source_set_text(struct source *s, struct step_state *st, const char *text,
+                     size_t len, char *note, size_t room, struct err *e)
+{
+    if (!loaded_set_text(&s->loaded, text, len, note, room, e)) return false;
+    show(s, st);
+    return true;
+}
+
+/* ---- runs ------------------------------------------------------------------------------- */
 
 static const struct run *toy_run(struct source *s, struct run_key key)
 {
@@ -52,14 +124,63 @@ static const struct run *worker_run(struct source *s, struct run_key key, bool w
     return r;
 }
 
+/* ---- the overview ------------------------------------------------------------------------ */
+
+/* The toy's heads, made at once. */
+static bool toy_heads(struct source *s, struct run_key key)
+{
+    struct heads *h = &s->toy_heads;
+    if (!h->made || h->done == 0 || !heads_key_same(h->key, key)) {
+        struct attn_mat m = s->toy.trace.qkv;
+        struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
+        if (!heads_begin(h, key, 1, s->toy.trace.dims, &s->failed) ||
+            !heads_block(h, 0, qkv, NULL, &s->attn, &s->failed))
+            return false;
+        h->made = true;
+        h->done = 1;
+        h->version++;
+    }
+    s->heads = heads_view(h);
+    s->heads.version = s->heads.version * 2 + 1; /* as for runs */
+    return true;
+}
+
+/* The heads of the state where it shows them: all of them in the overview, those of the
+ * block beside its weights. r fits the state. */
+static bool heads_for(struct source *s, const struct step_state *st, const struct run *r,
+                      struct run_key key, bool wait)
+{
+    const struct step_place *p = step_place_of(st);
+    int n_block = p->n_block > 1 ? p->n_block : 1;
+    bool beside = st->stage == ATTN_SOFTMAX && st->scale == STEP_GPT2;
+    if (!st->over.open && !beside) {
+        worker_drop_heads(s->worker);
+        return false;
+    }
+    if (key.scale == STEP_TOY) return toy_heads(s, key);
+    worker_ask_heads(s->worker, key, r->trace.dims, n_block,
+                     st->over.open ? n_block : p->block + 1);
+    if (wait) worker_wait(s->worker);
+    if (s->failed.code == ERR_NONE) (void)worker_heads_failed(s->worker, &s->failed);
+    if (!worker_heads(s->worker, key, &s->heads)) return false;
+    s->heads.version *= 2;
+    return true;
+}
+
 struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
 {
     struct run_key key = run_key_of(st);
+    bool loaded = step_is_loaded(step_place_of(st));
+    if (loaded) {
+        key.model = s->loaded.model;
+        key.text = s->loaded.text;
+    }
     s->failed = (struct err){0};
     bool toy = key.scale == STEP_TOY;
     const struct run *r = toy ? toy_run(s, key) : worker_run(s, key, wait);
     struct scene_source src = {.attn = &s->attn, .progress = -1.0f, .label = ""};
     if (!toy) src.progress = worker_progress(s->worker);
+    if (loaded) src.label = s->loaded.label;
     if (!r) return src;
     src.trace = &r->trace;
     src.fits = run_key_same(r->key, key);
@@ -67,6 +188,7 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.version = r->version * 2 + (toy ? 1 : 0);
     src.tokens = r->model->tokens;
     src.blend = r->blend;
-    src.label = r->model->label;
+    if (!loaded) src.label = r->model->label;
+    if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     return src;
 }

@@ -3,6 +3,8 @@
 #ifndef HEADLIGHT_SOURCE_H
 #define HEADLIGHT_SOURCE_H
 
+#include "heads.h"
+#include "loaded.h"
 #include "run.h"
 #include "scene.h"
 #include "worker.h"
@@ -11,13 +13,31 @@ struct source {
     struct attn_ctx attn; /* for the toy and for rows taken apart: the caller's thread */
     struct run_model toy_model;
     struct run toy;
+    struct heads toy_heads;
+    struct scene_heads heads; /* what source_for has given out */
     struct worker *worker;
+    struct loaded loaded;
+    char *text;    /* that the model being opened is to read; NULL: a text of our own */
+    char *opening; /* path of the model being opened, NULL: none is */
     struct err failed; /* why there is no run; code ERR_NONE: there is one, or soon */
 };
 
 /* event: see worker_create. ERR_SYSTEM: no memory, HEADLIGHT_KERNELS names no set. */
 bool source_init(struct source *s, uint32_t event, struct err *e);
 void source_fini(struct source *s);
+
+/* Begins to open a model, which is to read text (NULL: a text of our own). ERR_SYSTEM,
+ * ERR_INPUT: it is not begun. */
+bool source_open(struct source *s, const char *path, const char *text, struct err *e);
+/* What has become of it. On SOURCE_OPENED st shows it, and note holds what the person
+ * should be told, or ""; on SOURCE_FAILED *e says why, and what was loaded stays. */
+enum source_news { SOURCE_NOTHING, SOURCE_OPENED, SOURCE_FAILED };
+enum source_news source_news(struct source *s, struct step_state *st, char *note,
+                             size_t room, struct err *e);
+/* Another text for the loaded model, at most LOADED_TEXT bytes. false: *e says why, and
+ * the former one stays. */
+bool source_set_text(struct source *s, struct step_state *st, const char *text,
+                     size_t len, char *note, size_t room, struct err *e);
 
 /* What is there for the state now; wait: blocks until it fits. Valid until the next
  * call. Everything but message is filled in. */

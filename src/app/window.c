@@ -59,6 +59,12 @@ static void take(struct app *a, struct loop *l, const SDL_Event *ev)
     struct ui_event input;
     if (ev->type == SDL_QUIT) {
         app_apply(a, (struct step_action){.verb = STEP_QUIT});
+    } else if (ev->type == SDL_DROPFILE) {
+        struct err e = {0};
+        if (!app_open(a, ev->drop.file, NULL, NULL, &e))
+            (void)snprintf(a->message, sizeof a->message, "%s", e.text);
+        SDL_free(ev->drop.file);
+        l->dirty = true;
     } else if (ev->type == a->wake) {
         l->dirty = true;
     } else if (input_event(&a->scale, ev, &input)) {

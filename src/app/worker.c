@@ -2,14 +2,19 @@
 #include "worker.h"
 
 #include <SDL.h>
+#include <string.h>
 #include <sys/resource.h>
 
 enum {
     SLOTS = 2,
     NONE = -1,
+    PATH_ROOM = 4096,
     WORK_NICE = 10 /* a tenth of a window thread's share where both want the same core;
                     * 19, a seventieth, starves on a busy machine */
 };
+
+/* Weights of an opened model that stay in memory: all of GPT-2 small's blocks. */
+static const size_t keep_bytes = (size_t)512 << 20;
 
 /* Shares of the work after which progress is told. A model costs about as much as a run
  * at 1,024 tokens. */
@@ -29,13 +34,36 @@ struct worker {
     bool wanted;  /* want holds the last request, done or not */
     bool pending; /* it has not been begun */
     bool busy, quit;
-    bool making; /* busy with the model of `seed` */
-    uint32_t seed;
+    bool making; /* busy with the model of `made_for` */
+    struct run_key made_for;
     float progress;
     int shown, ready; /* slots, or NONE */
     bool failed;
     struct err why;
     uint64_t version;
+    bool opening; /* path is to be opened */
+    char path[PATH_ROOM];
+    bool opened; /* fresh or why_not is to be fetched */
+    struct model_net *fresh;
+    struct err why_not;
+    struct model_net *next; /* to be used; NULL: the one that is */
+    uint32_t net_serial, text_serial;
+    int32_t ids[STEP_MAX_TOKENS];
+    int n_ids;
+    struct model_odd odd;
+
+    struct run_key heads_want;
+    struct attn_dims heads_dims;
+    int heads_blocks, heads_of; /* of so many */
+    bool heads_wanted, heads_failed;
+    bool heads_making; /* busy with them */
+    struct err heads_why;
+    int heads_shown; /* which the window reads, or NONE */
+    struct heads heads[SLOTS];
+
+    /* The thread's. */
+    struct model_net *net;
+    uint32_t fed; /* the text that it was fed, 0: none */
 
     /* A slot belongs to the window while it is shown or ready, else to the thread. */
     struct run slot[SLOTS];
@@ -57,11 +85,11 @@ static void set_progress(struct worker *w, float progress)
     tell(w);
 }
 
-static void set_making(struct worker *w, bool making, uint32_t seed)
+static void set_making(struct worker *w, bool making, struct run_key key)
 {
     SDL_LockMutex(w->lock);
     w->making = making;
-    w->seed = seed;
+    w->made_for = key;
     SDL_UnlockMutex(w->lock);
 }
 
@@ -74,6 +102,75 @@ static bool superseded(struct worker *w)
     return yes;
 }
 
+/* ---- opened models --------------------------------------------------------------------- */
+
+/* Opens what was asked for; begins and ends with the lock held. */
+static void open_model(struct worker *w)
+{
+    char path[PATH_ROOM];
+    memcpy(path, w->path, sizeof path);
+    w->opening = false;
+    w->busy = true;
+    SDL_UnlockMutex(w->lock);
+    struct err e = {0};
+    struct model_net *net = NULL;
+    (void)model_net_open(&net, path, w->k, keep_bytes, &e);
+    SDL_LockMutex(w->lock);
+    model_net_close(w->fresh); /* one that nobody fetched */
+    w->fresh = net;
+    w->why_not = e;
+    w->opened = !w->opening;
+    w->busy = w->pending;
+    tell(w);
+}
+
+/* Takes over the net and the text that key is of. false: there is a newer request, or no
+ * memory for the text. */
+static bool take_text(struct worker *w, struct run_key key, struct err *e)
+{
+    int32_t ids[STEP_MAX_TOKENS];
+    SDL_LockMutex(w->lock);
+    struct model_net *old = w->next ? w->net : NULL;
+    if (w->next) {
+        w->net = w->next;
+        w->next = NULL;
+        w->fed = 0;
+        w->odd = (struct model_odd){0};
+    }
+    bool current = key.model == w->net_serial && key.text == w->text_serial;
+    int n = w->n_ids;
+    memcpy(ids, w->ids, (size_t)n * sizeof *ids);
+    SDL_UnlockMutex(w->lock);
+    model_net_close(old);
+    if (!current) return err_set(e, ERR_CANCELLED, "cancelled");
+    if (w->fed == key.text) return true;
+    w->fed = 0;
+    if (!model_net_feed(w->net, ids, n, e)) return false;
+    w->fed = key.text;
+    return true;
+}
+
+/* The net's blocks before key.block, from the nearest that is computed, and a view. */
+static bool view_block(struct worker *w, struct run_key key, struct run_model *m,
+                       const struct attn_ctx *c, struct err *e)
+{
+    if (!take_text(w, key, e)) return false;
+    int blocks = model_net_done(w->net);
+    if (blocks > key.block) blocks = key.block;
+    for (; blocks <= key.block; blocks++) { /* 0: the embeddings */
+        float share = (float)blocks / (float)(key.block + 1);
+        set_progress(w, progress_start + share * (progress_model - progress_start));
+        if (!model_net_run(w->net, blocks, c, e)) return false;
+    }
+    bool ok = run_model_view(m, key, w->net, c, e);
+    SDL_LockMutex(w->lock);
+    w->odd = model_net_odd(w->net);
+    SDL_UnlockMutex(w->lock);
+    return ok;
+}
+
+/* ---- runs -------------------------------------------------------------------------------- */
+
 /* The model of key: one that is there, or made in the place that nothing shown views. */
 static struct run_model *model_for(struct worker *w, struct run_key key, int slot,
                                    const struct attn_ctx *c, struct err *e)
@@ -82,9 +179,10 @@ static struct run_model *model_for(struct worker *w, struct run_key key, int slo
         if (run_model_is(&w->model[i], key)) return &w->model[i];
     const struct run *other = &w->slot[1 - slot];
     int at = other->made && other->model == &w->model[0].model ? 1 : 0;
-    set_making(w, true, key.seed);
-    bool ok = run_model_make(&w->model[at], key, c, e);
-    set_making(w, false, 0);
+    set_making(w, true, key);
+    bool ok = key.model ? view_block(w, key, &w->model[at], c, e)
+                        : run_model_make(&w->model[at], key, c, e);
+    set_making(w, false, key);
     return ok ? &w->model[at] : NULL;
 }
 
@@ -103,6 +201,80 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
     return err_set(e, ERR_CANCELLED, "cancelled");
 }
 
+/* ---- the overview ------------------------------------------------------------------------- */
+
+static struct heads *heads_of_key(struct worker *w, struct run_key key)
+{
+    for (int i = 0; i < SLOTS; i++)
+        if (w->heads[i].made && heads_key_same(w->heads[i].key, key)) return &w->heads[i];
+    return NULL;
+}
+
+/* Whether a block of the overview is wanted that is not there. */
+static bool heads_left(struct worker *w)
+{
+    if (!w->heads_wanted) return false;
+    const struct heads *h = heads_of_key(w, w->heads_want);
+    return !h || h->done < w->heads_blocks;
+}
+
+/* Block l of a loaded model, or the block of weights from a seed, from its run. */
+static bool heads_next(struct worker *w, struct heads *h, struct run_key key,
+                       const struct attn_ctx *c, struct err *e)
+{
+    int l = h->done;
+    if (!key.model) {
+        for (int i = 0; i < SLOTS; i++) {
+            const struct run *r = &w->slot[i];
+            if (!r->made || !heads_key_same(r->key, key)) continue;
+            struct attn_mat m = r->trace.qkv;
+            struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
+            return heads_block(h, l, qkv, NULL, c, e);
+        }
+        return err_set(e, ERR_CANCELLED, "cancelled");
+    }
+    int32_t ids[STEP_MAX_TOKENS];
+    if (!take_text(w, key, e) || !model_net_run(w->net, l + 1, c, e)) return false;
+    SDL_LockMutex(w->lock);
+    w->odd = model_net_odd(w->net);
+    memcpy(ids, w->ids, sizeof ids);
+    SDL_UnlockMutex(w->lock);
+    return heads_block(h, l, model_net_qkv(w->net, l), ids, c, e);
+}
+
+/* Makes one block of the overview; begins and ends with the lock held. */
+static void make_heads(struct worker *w, const struct attn_ctx *c)
+{
+    struct run_key key = w->heads_want;
+    struct attn_dims dims = w->heads_dims;
+    int n_block = w->heads_of;
+    struct heads *h = heads_of_key(w, key);
+    bool begun = h != NULL;
+    if (!h) h = &w->heads[w->heads_shown == 0 ? 1 : 0];
+    if (!begun) h->made = false;
+    w->busy = w->heads_making = true;
+    SDL_AtomicSet(&w->cancel, 0);
+    SDL_UnlockMutex(w->lock);
+
+    struct err e = {0};
+    bool room = begun || heads_begin(h, key, n_block, dims, &e);
+    bool ok = room && heads_next(w, h, key, c, &e);
+
+    SDL_LockMutex(w->lock);
+    w->heads_making = false;
+    h->made = room;
+    if (!begun) h->version = ++w->version;
+    if (ok && !SDL_AtomicGet(&w->cancel))
+        h->done++;
+    else if (e.code != ERR_NONE && e.code != ERR_CANCELLED) {
+        w->heads_wanted = false;
+        w->heads_failed = true;
+        w->heads_why = e;
+    } else if (!w->pending && !SDL_AtomicGet(&w->cancel))
+        w->heads_wanted = false; /* its run is no more: whoever shows it asks again */
+    tell(w);
+}
+
 static int SDLCALL worker_main(void *data)
 {
     struct worker *w = data;
@@ -114,6 +286,15 @@ static int SDLCALL worker_main(void *data)
 
     SDL_LockMutex(w->lock);
     while (!w->quit) {
+        if (w->opening) {
+            open_model(w);
+            continue;
+        }
+        if (!w->pending && heads_left(w)) {
+            w->progress = -1.0f;
+            make_heads(w, &c);
+            continue;
+        }
         if (!w->pending) {
             w->busy = false;
             w->progress = -1.0f;
@@ -161,7 +342,7 @@ struct worker *worker_create(const struct attn_kernels *k, uint32_t event)
     if (!w) return NULL;
     w->k = k;
     w->event = event;
-    w->shown = w->ready = NONE;
+    w->shown = w->ready = w->heads_shown = NONE;
     w->progress = -1.0f;
     w->lock = SDL_CreateMutex();
     w->asked = SDL_CreateCond();
@@ -185,27 +366,90 @@ void worker_destroy(struct worker *w)
     for (int i = 0; i < SLOTS; i++) {
         run_fini(&w->slot[i]);
         run_model_fini(&w->model[i]);
+        heads_fini(&w->heads[i]);
     }
+    model_net_close(w->fresh);
+    model_net_close(w->next);
+    model_net_close(w->net);
     SDL_DestroyCond(w->idle);
     SDL_DestroyCond(w->asked);
     SDL_DestroyMutex(w->lock);
     SDL_free(w);
 }
 
-bool worker_ask(struct worker *w, struct run_key key, struct err *e)
+static bool start(struct worker *w, struct err *e)
 {
     if (!w->thread) w->thread = SDL_CreateThread(worker_main, "headlight-work", w);
-    if (!w->thread)
-        return err_set(e, ERR_SYSTEM, "no thread for the computation: %s",
-                       SDL_GetError());
+    if (w->thread) return true;
+    return err_set(e, ERR_SYSTEM, "no thread for the computation: %s", SDL_GetError());
+}
+
+bool worker_open(struct worker *w, const char *path, struct err *e)
+{
+    size_t n = strlen(path);
+    if (n >= PATH_ROOM)
+        return err_set(e, ERR_INPUT, "the path is longer than %d bytes", PATH_ROOM - 1);
+    if (!start(w, e)) return false;
+    SDL_LockMutex(w->lock);
+    memcpy(w->path, path, n + 1);
+    w->opening = true;
+    w->opened = false;
+    SDL_CondSignal(w->asked);
+    SDL_UnlockMutex(w->lock);
+    return true;
+}
+
+bool worker_opened(struct worker *w, struct model_net **net, struct err *why)
+{
+    SDL_LockMutex(w->lock);
+    bool yes = w->opened;
+    if (yes) {
+        *net = w->fresh;
+        *why = w->why_not;
+        w->fresh = NULL;
+        w->opened = false;
+    }
+    SDL_UnlockMutex(w->lock);
+    return yes;
+}
+
+void worker_use(struct worker *w, struct model_net *net, uint32_t model,
+                const int32_t *ids, int n, uint32_t text)
+{
+    SDL_LockMutex(w->lock);
+    struct model_net *unused = NULL;
+    if (model != w->net_serial) {
+        unused = w->next;
+        w->next = net;
+        w->net_serial = model;
+    }
+    memcpy(w->ids, ids, (size_t)n * sizeof *ids);
+    w->n_ids = n;
+    w->text_serial = text;
+    SDL_UnlockMutex(w->lock);
+    model_net_close(unused);
+}
+
+struct model_odd worker_odd(struct worker *w)
+{
+    SDL_LockMutex(w->lock);
+    struct model_odd odd = w->odd;
+    SDL_UnlockMutex(w->lock);
+    return odd;
+}
+
+bool worker_ask(struct worker *w, struct run_key key, struct err *e)
+{
+    if (!start(w, e)) return false;
     SDL_LockMutex(w->lock);
     if (!w->wanted || !run_key_same(w->want, key)) {
         w->want = key;
         w->wanted = w->pending = true;
         w->failed = false;
         if (w->progress < 0.0f) w->progress = 0.0f;
-        /* A model of the seed that is still wanted may be finished. */
-        if (!(w->making && w->seed == key.seed)) SDL_AtomicSet(&w->cancel, 1);
+        /* A model that is still wanted may be finished. */
+        if (!(w->making && run_key_same_model(w->made_for, key)))
+            SDL_AtomicSet(&w->cancel, 1);
         SDL_CondSignal(w->asked);
     }
     SDL_UnlockMutex(w->lock);
@@ -218,10 +462,59 @@ void worker_cancel(struct worker *w)
     if (w->wanted) {
         w->wanted = w->pending = w->failed = false;
         w->ready = NONE;
-        SDL_AtomicSet(&w->cancel, 1);
+        if (!w->heads_making) SDL_AtomicSet(&w->cancel, 1);
         if (!w->busy) w->progress = -1.0f;
     }
     SDL_UnlockMutex(w->lock);
+}
+
+void worker_ask_heads(struct worker *w, struct run_key key, struct attn_dims d,
+                      int n_block, int blocks)
+{
+    SDL_LockMutex(w->lock);
+    bool same = heads_key_same(w->heads_want, key) && w->heads_of == n_block;
+    if (!same && w->heads_making) SDL_AtomicSet(&w->cancel, 1);
+    /* What failed is not begun again by every frame, but by another request. */
+    if (!(w->heads_failed && same && w->heads_blocks == blocks)) {
+        w->heads_wanted = true;
+        w->heads_failed = false;
+    }
+    w->heads_want = key;
+    w->heads_dims = d;
+    w->heads_of = n_block;
+    w->heads_blocks = blocks;
+    if (heads_left(w)) SDL_CondSignal(w->asked);
+    SDL_UnlockMutex(w->lock);
+}
+
+void worker_drop_heads(struct worker *w)
+{
+    SDL_LockMutex(w->lock);
+    if (w->heads_making) SDL_AtomicSet(&w->cancel, 1);
+    w->heads_wanted = w->heads_failed = false;
+    SDL_UnlockMutex(w->lock);
+}
+
+bool worker_heads(struct worker *w, struct run_key key, struct scene_heads *view)
+{
+    SDL_LockMutex(w->lock);
+    struct heads *h = heads_of_key(w, key);
+    bool yes = h && h->version > 0 && h->done > 0;
+    if (yes) {
+        w->heads_shown = (int)(h - w->heads);
+        *view = heads_view(h);
+    }
+    SDL_UnlockMutex(w->lock);
+    return yes;
+}
+
+bool worker_heads_failed(struct worker *w, struct err *why)
+{
+    SDL_LockMutex(w->lock);
+    bool failed = w->heads_failed;
+    if (failed) *why = w->heads_why;
+    SDL_UnlockMutex(w->lock);
+    return failed;
 }
 
 const struct run *worker_take(struct worker *w)
@@ -256,6 +549,7 @@ bool worker_failed(struct worker *w, struct err *why)
 void worker_wait(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    while (w->thread && (w->pending || w->busy)) SDL_CondWait(w->idle, w->lock);
+    while (w->thread && (w->pending || w->busy || w->opening || heads_left(w)))
+        SDL_CondWait(w->idle, w->lock);
     SDL_UnlockMutex(w->lock);
 }

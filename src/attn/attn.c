@@ -75,7 +75,8 @@ struct rows_job {
     struct attn_mat out;
     struct attn_cmat in;
     const float *gain, *bias;
-    double number; /* eps or sqrt(d_head) */
+    double number; /* eps */
+    int d_head;
     int64_t *n_empty;
     void (*row)(const struct rows_job *j, float *out, const float *in, int i);
 };
@@ -148,16 +149,22 @@ enum attn_status attn_layer_norm(const struct attn_ctx *c, struct attn_mat x,
 /* In double: the quotient of two float32 roundings would be off by more than half a
  * unit wherever sqrt(d_head) is not an integer. Where it is a power of two (GPT-2's 8),
  * a product says the same. */
+void attn_scale_floats(float *out, const float *in, int n, int d_head)
+{
+    int exponent;
+    double root = sqrt((double)d_head);
+    if (frexp(root, &exponent) == 0.5) {
+        float by = (float)(1.0 / root);
+        for (int a = 0; a < n; a++) out[a] = in[a] * by;
+    } else {
+        for (int a = 0; a < n; a++) out[a] = (float)((double)in[a] / root);
+    }
+}
+
 static void scale_row(const struct rows_job *j, float *out, const float *in, int i)
 {
     (void)i;
-    int exponent;
-    if (frexp(j->number, &exponent) == 0.5) {
-        float by = (float)(1.0 / j->number);
-        for (int a = 0; a < j->out.cols; a++) out[a] = in[a] * by;
-    } else {
-        for (int a = 0; a < j->out.cols; a++) out[a] = (float)((double)in[a] / j->number);
-    }
+    attn_scale_floats(out, in, j->out.cols, j->d_head);
 }
 
 enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
@@ -165,8 +172,7 @@ enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
 {
     if (d_head < 1) return ATTN_BAD_SHAPE;
     return rows_run(
-        c, &(struct rows_job){
-               .out = out, .in = s, .number = sqrt((double)d_head), .row = scale_row});
+        c, &(struct rows_job){.out = out, .in = s, .d_head = d_head, .row = scale_row});
 }
 
 static void mask_row(const struct rows_job *j, float *out, const float *in, int i)

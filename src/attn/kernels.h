@@ -154,6 +154,8 @@ struct attn_cmat attn_const(struct attn_mat m);
 struct attn_mat attn_columns(struct attn_mat m, int from, int n);
 struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n);
 float attn_scale_factor(struct attn_opts o, int d_head); /* 1 where scaling is off */
+/* out = in / sqrt(d_head), n of them, correctly rounded; out may be in. */
+void attn_scale_floats(float *out, const float *in, int n, int d_head);
 
 static inline int attn_round_up(int n, int to)
 {

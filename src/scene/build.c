@@ -1,6 +1,7 @@
 /* Draws the stage in view: title, matrices in motion, caption. Knows matrices and motions;
  * which stage has which is in stages.c, where they lie in layout.c. */
 #include "motion.h"
+#include "overview.h"
 
 #include <math.h>
 
@@ -87,6 +88,11 @@ void scene_build(struct scene *sc, const struct step_state *s,
         [MOTION_DIAGONAL] = motion_diagonal, [MOTION_SOFTMAX] = motion_softmax,
         [MOTION_BLEND] = motion_blend,
     };
+    sc->order = (struct scene_order){.n = 0};
+    if (s->over.open) {
+        overview_build(sc, s, src);
+        return;
+    }
     const struct step_place *place = step_place_of(s);
     const struct scene_theme *theme = scene_theme_get(s->theme);
     struct stage st = {

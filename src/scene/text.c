@@ -203,9 +203,11 @@ const char *scene_token_text(struct scene *sc, const struct scene_source *src, i
         const char *as = c == ' '    ? "\u00B7"
                          : c == '\n' ? "\u23CE"
                          : c == '\t' ? "\u21E5"
+                         : c == 0xA0 ? "\u2423" /* a space that does not break */
                                      : NULL;
         int len = as ? (int)strlen(as) : (int)(at - from);
-        if (c == 0xFFFD && len == 1) { /* a byte of a character that spans tokens */
+        bool part = c == 0xFFFD && len == 1; /* of a character that spans tokens */
+        if (part || ((c < ' ' || c == 0x7F) && !as)) {
             n +=
                 (size_t)snprintf(text + n, sizeof text - n, "%02X", (unsigned char)*from);
             continue;

@@ -44,7 +44,7 @@ struct moment {
     const struct scene_source *src;
     struct attn_dims d;
     int d_head, row, col; /* counted from 0; col = -1: no cell in view */
-    bool toy;
+    bool toy, loaded;
 };
 
 static const char *formula_of(const struct moment *m)
@@ -110,13 +110,16 @@ static const char *shapes_of(const struct moment *m)
 
 static const char *say_projections(const struct moment *m)
 {
+    bool bias = !m->loaded || (m->src->trace && m->src->trace->w.b_qkv);
     return scene_print(
         m->sc,
         "One multiply gives each token three vectors: a query (what it looks for), a key "
         "(what it offers) and a value (what it hands over when picked). %s",
         m->toy ? "GPT-2 adds biases; the toy has none."
-               : "GPT-2 adds biases; of W_qkv\u2019s 2,304 columns this head\u2019s are "
-                 "shown.");
+               : scene_print(m->sc,
+                             "%s; of W_qkv\u2019s %s columns this head\u2019s are shown.",
+                             bias ? "GPT-2 adds biases" : "This model adds no biases",
+                             amount(m->sc, 3 * (uint64_t)m->d.d_model, "")));
 }
 
 static const char *say_scores(const struct moment *m)
@@ -186,9 +189,9 @@ static const char *say_softmax(const struct moment *m)
     return scene_print(
         m->sc,
         "Each row becomes a distribution: subtract its largest score, so that "
-        "exp cannot overflow, exponentiate, divide by the sum. %s"
-        "The weights are random: the pattern means nothing.",
-        say_top(m));
+        "exp cannot overflow, exponentiate, divide by the sum. %s%s",
+        say_top(m),
+        m->loaded ? "" : "The weights are random: the pattern means nothing.");
 }
 
 static const char *say_weighted_sum(const struct moment *m)
@@ -243,7 +246,16 @@ static const char *figures(const struct moment *m, struct attn_dims d)
 
 static const char *cost_of(const struct moment *m)
 {
-    const char *here = figures(m, m->d), *full = figures(m, gpt2_full);
+    struct attn_dims most = m->loaded ? m->d : gpt2_full;
+    if (m->loaded) most.n_tok = step_place_of(m->s)->limit;
+    const char *here = figures(m, m->d), *full = figures(m, most);
+    if (m->loaded && m->d.n_tok < most.n_tok)
+        return scene_print(m->sc, "N = %d, %d heads: %s  at N = %s: %s", m->d.n_tok,
+                           m->d.n_head, here, amount(m->sc, (uint64_t)most.n_tok, ""),
+                           full);
+    if (m->loaded)
+        return scene_print(m->sc, "N = %s, %d heads: %s",
+                           amount(m->sc, (uint64_t)most.n_tok, ""), m->d.n_head, here);
     if (m->toy)
         return scene_print(m->sc, "toy, %d heads: %s  GPT-2 at N = 1,024: %s",
                            m->d.n_head, here, full);
@@ -267,7 +279,8 @@ struct stage_words scene_words(struct scene *sc, const struct step_state *s,
                        .row = p->row,
                        .col = -1,
                        .d_head = p->dims.d_model / p->dims.n_head,
-                       .toy = s->scale == STEP_TOY};
+                       .toy = s->scale == STEP_TOY,
+                       .loaded = step_is_loaded(p)};
     if (focus.tensor != ATTN_TENSOR_COUNT) {
         m.row = focus.row;
         m.col = focus.col;

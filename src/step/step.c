@@ -108,6 +108,7 @@ struct step_state step_initial(void)
         .row = 3,   /* "down": it sees enough tokens for a blend, and one is masked */
         .pin = step_no_ref(),
         .view = fitted,
+        .limit = STEP_TOY_TOKENS,
     };
     s.place[STEP_GPT2] = (struct step_place){
         .dims = {.n_tok = STEP_GPT2_TOKENS, .d_model = 768, .n_head = 12}, /* 124M */
@@ -115,18 +116,111 @@ struct step_state step_initial(void)
         .row = STEP_GPT2_TOKENS - 1, /* sees every token */
         .pin = step_no_ref(),
         .view = fitted,
+        .limit = STEP_MAX_TOKENS,
     };
     s.opts = (struct attn_opts){.scale = true, .causal = true, .residual = true};
     s.speed = 1.0f;
+    s.over.kind = STEP_OVER_WEIGHTS;
+    s.over.view = fitted;
     s.hover = step_no_ref();
     s.ui_percent = 100;
     return s;
+}
+
+bool step_is_loaded(const struct step_place *p)
+{
+    return p->n_block > 0;
+}
+
+void step_load(struct step_state *s, const struct step_model *m)
+{
+    struct step_place *p = &s->place[STEP_GPT2];
+    bool same = p->n_block == m->n_block && p->dims.d_model == m->dims.d_model &&
+                p->dims.n_head == m->dims.n_head;
+    if (!same) p->head = p->block = 0;
+    if (!same || p->dims.n_tok != m->dims.n_tok) p->view = fitted;
+    p->dims = m->dims;
+    p->n_block = m->n_block;
+    p->limit = m->limit;
+    p->row = m->dims.n_tok - 1;
+    p->pin = s->hover = step_no_ref();
+    s->scale = STEP_GPT2;
+    s->over.at = p->block * p->dims.n_head + p->head;
+    s->over.view = fitted;
+    s->over.menu = false;
 }
 
 void step_push(struct step_actions *list, struct step_action a)
 {
     int room = sizeof list->at / sizeof *list->at;
     if (list->n < room) list->at[list->n++] = a;
+}
+
+/* ---- the overview ---------------------------------------------------------------------- */
+
+static int head_count(const struct step_place *p)
+{
+    return (p->n_block > 1 ? p->n_block : 1) * p->dims.n_head;
+}
+
+/* The overview is of another place now: it begins at the head that is shown there. */
+static void over_here(struct step_state *s)
+{
+    const struct step_place *p = here(s);
+    s->over.at = p->block * p->dims.n_head + p->head;
+    s->over.view = fitted;
+    s->over.menu = false;
+}
+
+static bool do_overview(struct step_state *s, const struct step_action *a)
+{
+    (void)a;
+    s->over.open = !s->over.open;
+    s->playing = s->run_on = false; /* nothing plays unseen */
+    s->dwell = 0.0f;
+    s->hover = step_no_ref();
+    over_here(s);
+    return true;
+}
+
+static bool do_over_kind(struct step_state *s, const struct step_action *a)
+{
+    if (a->i < 0 || a->i >= STEP_OVER_KIND_COUNT) return false;
+    s->over.kind = (enum step_over_kind)a->i;
+    return true;
+}
+
+static bool do_over_sort(struct step_state *s, const struct step_action *a)
+{
+    if (a->i < 0 || a->i >= STEP_SORT_COUNT) return false;
+    s->over.sort = (enum step_over_sort)a->i;
+    s->over.menu = false;
+    return true;
+}
+
+static bool do_over_menu(struct step_state *s, const struct step_action *a)
+{
+    (void)a;
+    if (!s->over.open) return false;
+    s->over.menu = !s->over.menu;
+    return true;
+}
+
+static bool do_over_at(struct step_state *s, const struct step_action *a)
+{
+    if (a->i < 0 || a->i >= head_count(here(s))) return false;
+    s->over.at = a->i;
+    return true;
+}
+
+static bool do_over_open(struct step_state *s, const struct step_action *a)
+{
+    struct step_place *p = here(s);
+    if (a->i < 0 || a->i >= head_count(p)) return false;
+    p->head = a->i % p->dims.n_head;
+    if (step_is_loaded(p)) p->block = a->i / p->dims.n_head;
+    s->over.open = false;
+    return true;
 }
 
 /* ---- playback ------------------------------------------------------------------------ */
@@ -280,15 +374,18 @@ static bool do_scale_to(struct step_state *s, const struct step_action *a)
 {
     int now = (int)s->scale, to = a->i == -1 ? STEP_SCALE_COUNT - 1 - now : a->i;
     if (to < 0 || to >= STEP_SCALE_COUNT) return false;
-    if (to != now) s->hover = step_no_ref();
     s->scale = (enum step_scale)to;
+    if (to == now) return true;
+    s->hover = step_no_ref();
+    if (s->over.open) over_here(s);
     return true;
 }
 
 static bool do_tokens(struct step_state *s, const struct step_action *a)
 {
-    if (s->scale != STEP_GPT2 || a->i < 1 || a->i > STEP_MAX_TOKENS) return false;
     struct step_place *p = here(s);
+    if (s->scale != STEP_GPT2 || step_is_loaded(p) || a->i < 1 || a->i > p->limit)
+        return false;
     p->dims.n_tok = a->i;
     if (p->row >= a->i) p->row = a->i - 1;
     if (!exists(p->pin, p->dims)) p->pin = step_no_ref();
@@ -298,6 +395,7 @@ static bool do_tokens(struct step_state *s, const struct step_action *a)
 
 static bool do_seed(struct step_state *s, const struct step_action *a)
 {
+    if (step_is_loaded(here(s))) return false;
     here(s)->seed = (uint32_t)a->i;
     return true;
 }
@@ -307,6 +405,7 @@ static bool do_seed(struct step_state *s, const struct step_action *a)
 static bool do_roll(struct step_state *s, const struct step_action *a)
 {
     (void)a;
+    if (step_is_loaded(here(s))) return false;
     uint32_t x = here(s)->seed % 9973u;
     here(s)->seed = x ? x * 2213u % 9973u : 1u;
     return true;
@@ -324,6 +423,20 @@ static bool do_head_by(struct step_state *s, const struct step_action *a)
     if (a->i != 1 && a->i != -1) return false;
     struct step_action to = {.i = here(s)->head + a->i};
     return do_head(s, &to);
+}
+
+static bool do_block(struct step_state *s, const struct step_action *a)
+{
+    if (a->i < 0 || a->i >= here(s)->n_block) return false;
+    here(s)->block = a->i;
+    return true;
+}
+
+static bool do_block_by(struct step_state *s, const struct step_action *a)
+{
+    if (a->i != 1 && a->i != -1) return false;
+    struct step_action to = {.i = here(s)->block + a->i};
+    return do_block(s, &to);
 }
 
 static bool do_row(struct step_state *s, const struct step_action *a)
@@ -391,19 +504,25 @@ static bool view_is(struct step_view a, struct step_view b)
     return a.zoom == b.zoom && a.x == b.x && a.y == b.y;
 }
 
+/* What zooming and panning changes: the overview's view while it is open. */
+static struct step_view *seen(struct step_state *s)
+{
+    return s->over.open ? &s->over.view : &here(s)->view;
+}
+
 /* Comparisons are written so that NaN fails them. */
 static bool look(struct step_state *s, struct step_view v)
 {
     bool near = fabsf(v.x) <= VIEW_FAR && fabsf(v.y) <= VIEW_FAR;
     if (!near || !(v.zoom >= 1.0f && v.zoom <= ZOOM_MOST)) return false;
-    here(s)->view = v;
+    *seen(s) = v;
     return true;
 }
 
 /* The point under the pointer stays: p = (p - x) / zoom before and after. */
 static bool do_zoom(struct step_state *s, const struct step_action *a)
 {
-    struct step_view old = here(s)->view, v = fitted;
+    struct step_view old = *seen(s), v = fitted;
     if (!(a->z > 0.0f) || !isfinite(a->z) || !isfinite(a->x) || !isfinite(a->y))
         return false;
     v.zoom = fminf(fmaxf(old.zoom * a->z, 1.0f), ZOOM_MOST);
@@ -417,7 +536,7 @@ static bool do_zoom(struct step_state *s, const struct step_action *a)
 
 static bool do_pan(struct step_state *s, const struct step_action *a)
 {
-    struct step_view v = here(s)->view;
+    struct step_view v = *seen(s);
     v.x += a->x;
     v.y += a->y;
     return look(s, v);
@@ -441,6 +560,23 @@ static bool do_help(struct step_state *s, const struct step_action *a)
     (void)a;
     s->help = !s->help;
     return true;
+}
+
+static bool do_edit(struct step_state *s, const struct step_action *a)
+{
+    bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_PATH;
+    if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(here(s)))) return false;
+    s->editing = (enum step_edit)a->i;
+    s->focus = 0;
+    if (s->editing) stop(s);
+    return true;
+}
+
+/* What is done with the letters is app's business. */
+static bool do_text_part(struct step_state *s, const struct step_action *a)
+{
+    (void)a;
+    return s->editing != STEP_EDIT_NONE;
 }
 
 static bool do_theme(struct step_state *s, const struct step_action *a)
@@ -488,10 +624,16 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
 {
     (void)a;
     struct step_place *p = here(s);
-    if (s->help)
+    if (s->editing)
+        s->editing = STEP_EDIT_NONE;
+    else if (s->help)
         s->help = false;
     else if (s->focus)
         s->focus = 0;
+    else if (s->over.open && s->over.menu)
+        s->over.menu = false;
+    else if (s->over.open)
+        s->over.open = false;
     else if (!is_none(p->pin))
         p->pin = step_no_ref();
     else if (!view_is(p->view, fitted))
@@ -521,24 +663,34 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_SPEED_BY] = do_speed_by, [STEP_SCALE_TO] = do_scale_to,
     [STEP_TOKENS] = do_tokens,     [STEP_SEED] = do_seed,
     [STEP_ROLL] = do_roll,         [STEP_HEAD] = do_head,
-    [STEP_HEAD_BY] = do_head_by,   [STEP_ROW] = do_row,
+    [STEP_HEAD_BY] = do_head_by,   [STEP_BLOCK] = do_block,
+    [STEP_BLOCK_BY] = do_block_by, [STEP_ROW] = do_row,
     [STEP_ROW_BY] = do_row_by,     [STEP_PIN] = do_pin,
     [STEP_HOVER] = do_hover,       [STEP_TOGGLE] = do_toggle,
     [STEP_LOG] = do_log,           [STEP_ZOOM] = do_zoom,
     [STEP_PAN] = do_pan,           [STEP_VIEW] = do_view,
     [STEP_FIT] = do_fit,           [STEP_HELP] = do_help,
+    [STEP_OVERVIEW] = do_overview, [STEP_OVER_KIND] = do_over_kind,
+    [STEP_OVER_SORT] = do_over_sort,
+    [STEP_OVER_MENU] = do_over_menu,
+    [STEP_OVER_AT] = do_over_at,   [STEP_OVER_OPEN] = do_over_open,
     [STEP_THEME] = do_theme,       [STEP_UI_SIZE] = do_ui_size,
     [STEP_UI_SIZE_BY] = do_ui_size_by,
     [STEP_FULLSCREEN] = do_fullscreen,
     [STEP_FOCUS] = do_focus,       [STEP_ESCAPE] = do_escape,
-    [STEP_QUIT] = do_quit,
+    [STEP_QUIT] = do_quit,         [STEP_EDIT] = do_edit,
+    [STEP_TEXT_DONE] = do_text_part,
+    [STEP_TEXT_SPECIAL] = do_text_part,
     /* clang-format on */
 };
 
 bool step_apply(struct step_state *s, struct step_action a)
 {
     unsigned n = sizeof handlers / sizeof *handlers, verb = (unsigned)a.verb;
-    return verb < n && handlers[verb] && handlers[verb](s, &a);
+    if (verb >= n || !handlers[verb] || !handlers[verb](s, &a)) return false;
+    /* Whatever plays is to be seen. */
+    if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = false;
+    return true;
 }
 
 bool step_is_moving(const struct step_state *s)

@@ -97,9 +97,11 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
 {
     const struct scene_theme *t = u->theme;
     static const char *const name[STEP_SCALE_COUNT] = {"Toy", "GPT-2"};
-    static const char *const tip[STEP_SCALE_COUNT] = {
+    const char *const tip[STEP_SCALE_COUNT] = {
         "Five tokens, every number readable (T)",
-        "GPT-2's dimensions: d_model 768, 12 heads (T)"};
+        step_is_loaded(&u->s->place[STEP_GPT2])
+            ? "The model that is loaded (T)"
+            : "GPT-2's dimensions: d_model 768, 12 heads (T)"};
     struct scene_rect box = {x, cy - SWITCH_H * 0.5f, w, SWITCH_H};
     (void)scene_rect(u->sc, box, SWITCH_H * 0.5f, u->s->theme ? t->track : t->edge);
     for (int i = 0; i < STEP_SCALE_COUNT; i++) {
@@ -114,11 +116,18 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
     }
 }
 
+/* As wide as "block 12" can get. */
+static const char *block_widest(const struct ui *u)
+{
+    int n = step_place_of(u->s)->n_block;
+    return n < 10 ? "block 8" : n < 100 ? "block 88" : "block 888";
+}
+
 /* Where name and place end without the subtitle. Nothing moves from head to head. */
 static float left_width(const struct ui *u)
 {
     float x = fmaxf(NAME_X + ui_width(u, name_type, "Headlight") + TOP_GAP, SUBTITLE_X);
-    return x + ui_width(u, place_type, "block 1") + TOP_GAP +
+    return x + ui_width(u, place_type, block_widest(u)) + TOP_GAP +
            ui_width(u, place_type, "head 88");
 }
 
@@ -133,10 +142,10 @@ static float draw_left(const struct ui *u, float cy, bool with_subtitle)
         (void)ui_text(u, x, cy, ALIGN_LEFT, title_type, t->ink_soft, subtitle);
         x += ui_width(u, title_type, subtitle) + TOP_GAP * 0.5f;
     }
-    const char *block = "block 1";
+    const char *block = scene_print(u->sc, "block %d", step_place_of(u->s)->block + 1);
     const char *head = scene_print(u->sc, "head %d", step_place_of(u->s)->head + 1);
     (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, block);
-    x += ui_width(u, place_type, block) + TOP_GAP;
+    x += ui_width(u, place_type, block_widest(u)) + TOP_GAP;
     (void)ui_text(u, x, cy, ALIGN_LEFT, place_type, t->ink, head);
     return x + ui_width(u, place_type, "head 88");
 }
@@ -172,9 +181,14 @@ void ui_top_bar(const struct ui *u)
     x = fmaxf(x, left + TOP_GAP);
     scale_switch(u, x, w, cy);
     x += w + TOP_GAP;
-    if (u->src->label && room - x >= LABEL_LEAST)
-        (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft,
-                          u->src->label);
+    if (!u->src->label || room - x < LABEL_LEAST) return;
+    (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft,
+                      u->src->label);
+    if (!step_is_loaded(step_place_of(u->s))) return;
+    struct scene_rect all = {x, cy - SWITCH_H * 0.5f, room - x, SWITCH_H};
+    struct scene_item *touch = scene_rect(sc, all, 0, scene_fade(t->panel, 0));
+    touch->hit.kind = HIT_COVER;
+    touch->hit.tip = u->src->label; /* it may be cut */
 }
 
 /* ---- bottom bar ----------------------------------------------------------------------- */
@@ -204,6 +218,7 @@ static const struct hint hints[] = {
      {UI_KEY_LEFT, UI_KEY_RIGHT},
      0},
     {"space", "play", {"Play or pause (space)", NULL}, {' ', 0}, 0},
+    {"H", "heads", {"Every head at a glance (H)", NULL}, {'h', 0}, 0},
     {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
     {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},

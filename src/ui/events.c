@@ -6,7 +6,9 @@
 
 enum { CLICK_REACH = 4 };              /* points; farther from the press it is a drag */
 static const float zoom_notch = 1.15f; /* of the wheel */
-static const float fit_share = 0.94f;  /* of the canvas that a fitted matrix fills */
+static const float over_notch = 48;    /* points that it scrolls the overview */
+static const float over_zoom_most = 16;
+static const float fit_share = 0.94f; /* of the canvas that a fitted matrix fills */
 static const float slider_keys =
     0.02f; /* of its range that an arrow key moves a slider */
 
@@ -18,6 +20,14 @@ static void push(struct step_actions *out, enum step_verb verb, int i)
 static bool is_view(enum scene_hit_kind k)
 {
     return k == HIT_CELLS || k == HIT_CANVAS;
+}
+
+/* Whether a drag that began there moves the view: a head of the overview can be clicked
+ * and dragged. */
+static bool drags_view(const struct scene_hit *hit)
+{
+    return is_view(hit->kind) ||
+           (hit->kind == HIT_ACTION && hit->action.verb == STEP_OVER_OPEN);
 }
 
 /* ---- sliders ---------------------------------------------------------------------------- */
@@ -37,6 +47,81 @@ static void slide(const struct ui_pointer *p, struct step_actions *out)
 {
     float share = (p->x - p->press_box.x) / fmaxf(p->press_box.w, 1);
     slide_to(&p->press, p->press.lo + share * (p->press.hi - p->press.lo), out);
+}
+
+/* ---- the overview ------------------------------------------------------------------------- */
+
+/* To a view of the overview's grid, kept where there is something to see. */
+static void over_view(const struct scene *seen, struct step_view v,
+                      struct step_actions *out)
+{
+    const struct scene_order *o = &seen->order;
+    step_push(out, (struct step_action){.verb = STEP_VIEW,
+                                        .x = fminf(fmaxf(v.x, o->far_x), 0),
+                                        .y = fminf(fmaxf(v.y, o->far_y), 0),
+                                        .z = v.zoom});
+}
+
+/* What is shown now: the view as scene keeps it. */
+static struct step_view over_now(const struct scene *seen, const struct step_state *s)
+{
+    const struct scene_order *o = &seen->order;
+    return (struct step_view){s->over.view.zoom, o->x - seen->canvas.x,
+                              o->y - seen->canvas.y};
+}
+
+/* The cell under the pointer stays there. */
+static void over_zoom(const struct scene *seen, const struct step_state *s, float x,
+                      float y, float factor, struct step_actions *out)
+{
+    struct step_view v = over_now(seen, s);
+    float zoom = fminf(fmaxf(v.zoom * factor, 1), over_zoom_most), f = zoom / v.zoom;
+    x -= seen->canvas.x;
+    y -= seen->canvas.y;
+    step_push(out, (struct step_action){.verb = STEP_VIEW,
+                                        .x = fminf(x - (x - v.x) * f, 0),
+                                        .y = fminf(y - (y - v.y) * f, 0),
+                                        .z = zoom});
+}
+
+static bool over_wheel(const struct ui_event *ev, const struct scene *seen,
+                       const struct step_state *s, struct step_actions *out)
+{
+    if (!s->over.open || seen->order.n == 0) return false;
+    struct step_view v = over_now(seen, s);
+    v.y += ev->wheel * over_notch;
+    if (ev->mods & UI_CTRL)
+        over_zoom(seen, s, ev->x, ev->y, powf(zoom_notch, ev->wheel), out);
+    else
+        over_view(seen, v, out);
+    return true;
+}
+
+/* Arrows go to the neighbour in the order shown, and bring it into view; Enter opens. */
+static bool over_key(const struct ui_event *ev, const struct scene *seen,
+                     const struct step_state *s, struct step_actions *out)
+{
+    const struct scene_order *o = &seen->order;
+    if (!s->over.open || o->n == 0 || ev->mods) return false;
+    if (ev->key == UI_KEY_ENTER) {
+        push(out, STEP_OVER_OPEN, s->over.at);
+        return true;
+    }
+    int right = (ev->key == UI_KEY_RIGHT) - (ev->key == UI_KEY_LEFT);
+    int down = (ev->key == UI_KEY_DOWN) - (ev->key == UI_KEY_UP);
+    if (right == 0 && down == 0) return false;
+    int k = 0;
+    while (k < o->n - 1 && o->at[k] != s->over.at) k++;
+    int to = k + right + down * o->columns;
+    if (to < 0 || to >= o->n) return true;
+    push(out, STEP_OVER_AT, o->at[to]);
+    struct step_view v = over_now(seen, s);
+    float x = v.x + (float)(to % o->columns) * o->pitch;
+    float y = v.y + (float)(to / o->columns) * o->pitch;
+    v.x += fmaxf(-x, 0) - fmaxf(x + o->pitch - seen->canvas.w, 0);
+    v.y += fmaxf(-y, 0) - fmaxf(y + o->pitch - seen->canvas.h, 0);
+    over_view(seen, v, out);
+    return true;
 }
 
 /* ---- the pointer ------------------------------------------------------------------------- */
@@ -130,10 +215,17 @@ static void on_move(struct ui_pointer *p, const struct scene *seen,
     bool was = p->moved;
     if (hypotf(p->x - p->press_x, p->y - p->press_y) > CLICK_REACH) p->moved = true;
     if (p->press.kind == HIT_SLIDER) slide(p, out);
-    if (!is_view(p->press.kind) || !p->moved) return;
+    if (!drags_view(&p->press) || !p->moved) return;
     if (!was) { /* the drag begins: catch up with what was held back */
         dx = p->x - p->press_x;
         dy = p->y - p->press_y;
+    }
+    if (s->over.open) {
+        struct step_view v = over_now(seen, s);
+        v.x += dx;
+        v.y += dy;
+        over_view(seen, v, out);
+        return;
     }
     step_push(out, (struct step_action){.verb = STEP_PAN, .x = dx, .y = dy});
 }
@@ -145,6 +237,7 @@ static void on_wheel(const struct ui_event *ev, const struct scene *seen,
     bool over = at.item && at.item->hit.kind != HIT_COVER &&
                 ui_inside(seen->frame.stage, ev->x, ev->y);
     if (s->help || !over || ev->wheel == 0) return;
+    if (over_wheel(ev, seen, s, out)) return;
     step_push(out, (struct step_action){.verb = STEP_ZOOM,
                                         .x = ev->x,
                                         .y = ev->y,
@@ -209,6 +302,7 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
         return;
     }
     if (focused_key(ev, seen, s, out)) return;
+    if (!s->help && over_key(ev, seen, s, out)) return;
     struct step_action a = ui_key_action(ev->key, ev->mods);
     if (a.verb != STEP_NONE) step_push(out, a);
 }
@@ -217,7 +311,8 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
               const struct step_state *s, struct step_actions *out)
 {
     float dx = ev->x - p->x, dy = ev->y - p->y;
-    if (ev->kind != UI_KEY && ev->kind != UI_LEAVE) {
+    if (ev->kind == UI_MOVE || ev->kind == UI_DOWN || ev->kind == UI_UP ||
+        ev->kind == UI_WHEEL) {
         p->x = ev->x;
         p->y = ev->y;
     }
@@ -243,5 +338,8 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
             step_push(out,
                       (struct step_action){.verb = STEP_HOVER, .ref = step_no_ref()});
         return;
+    case UI_TEXT:
+    case UI_COMPOSE:
+        return; /* an editor's */
     }
 }

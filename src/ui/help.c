@@ -23,27 +23,28 @@ static const float scrim_alpha = 0.42f;
 static const float shadow_alpha = 0.2f;
 static const struct ui_type title_type = {FONT_UI_BOLD, 18};
 
-static int lines_of(enum ui_group g)
+static bool is_shown(const struct ui *u, enum ui_group g)
 {
-    int n = 0;
-    for (int i = 0; i < ui_key_line_count; i++) n += ui_key_lines[i].group == g;
-    return n;
+    return g != GROUP_MODEL || step_is_loaded(&u->s->place[STEP_GPT2]);
 }
 
-static float group_height(enum ui_group g, float line)
+static float group_height(const struct ui *u, enum ui_group g, float line)
 {
-    return GROUP_H + (float)lines_of(g) * line;
+    int n = 0;
+    if (!is_shown(u, g)) return 0;
+    for (int i = 0; i < ui_key_line_count; i++) n += ui_key_lines[i].group == g;
+    return GROUP_H + (float)n * line;
 }
 
 /* The first group of the second column: where the longer column is shortest. */
-static int split(float line, float *height)
+static int split(const struct ui *u, float line, float *height)
 {
     int best = 1;
     *height = INFINITY;
     for (int at = 1; at < GROUP_COUNT; at++) {
         float part[COLUMNS] = {0, 0};
         for (int g = 0; g < GROUP_COUNT; g++)
-            part[g >= at] += group_height((enum ui_group)g, line);
+            part[g >= at] += group_height(u, (enum ui_group)g, line);
         float longer = fmaxf(part[0], part[1]);
         if (longer < *height) {
             *height = longer;
@@ -84,7 +85,7 @@ void ui_help(const struct ui *u)
     ui_control(scrim, UI_ID_NONE, toggle, NULL); /* a click outside closes */
 
     float line = sc->h - 2 * CARD_MARGIN < 600 ? LINE_TIGHT : LINE_H, height;
-    int at = split(line, &height);
+    int at = split(u, line, &height);
     float w = fminf(CARD_W, sc->w - 2 * CARD_MARGIN), h = height + TITLE_H + 2 * CARD_PAD;
     struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
     scene_rect(sc, ui_grown(card, SHADOW * 0.5f), CARD_RADIUS,
@@ -102,6 +103,7 @@ void ui_help(const struct ui *u)
     float column = (w - 2 * CARD_PAD - COLUMN_GAP) / COLUMNS, top = y + TITLE_H;
     float down[COLUMNS] = {top, top};
     for (int g = 0; g < GROUP_COUNT; g++) {
+        if (!is_shown(u, (enum ui_group)g)) continue;
         int c = g >= at;
         down[c] = draw_group(u, (enum ui_group)g, x + (float)c * (column + COLUMN_GAP),
                              down[c], column, line);

@@ -37,6 +37,12 @@ static const struct binding bindings[] = {
     {'t',          0,        true,  {.verb = STEP_SCALE_TO, .i = -1}},
     {'[',          0,        false, {.verb = STEP_HEAD_BY, .i = -1}},
     {']',          0,        false, {.verb = STEP_HEAD_BY, .i = 1}},
+    {UI_KEY_PAGE_UP, 0,      false, {.verb = STEP_BLOCK_BY, .i = -1}},
+    {UI_KEY_PAGE_DOWN, 0,    false, {.verb = STEP_BLOCK_BY, .i = 1}},
+    {'h',          0,        true,  {.verb = STEP_OVERVIEW}},
+    {'/',          0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
+    {UI_KEY_ENTER, 0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
+    {'o',          UI_CTRL,  false, {.verb = STEP_EDIT, .i = STEP_EDIT_PATH}},
     {'f',          0,        true,  {.verb = STEP_FIT}},
     {'l',          0,        true,  {.verb = STEP_LOG}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
@@ -76,10 +82,14 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_STEPS, {"R"}, "restart the stage"},
     {GROUP_LOOK, {"\u2191", "\u2193"}, "select a row"},
     {GROUP_LOOK, {"[", "]"}, "previous, next head"},
+    {GROUP_LOOK, {"H"}, "every head at a glance"},
     {GROUP_LOOK, {"F"}, "everything in view"},
     {GROUP_LOOK, {"L"}, "weights on a log scale"},
     {GROUP_INPUT, {"T"}, "toy or GPT-2 dimensions"},
+    {GROUP_INPUT, {"Ctrl O"}, "open a model; or drop one"},
     {GROUP_INPUT, {"N"}, "other random weights"},
+    {GROUP_MODEL, {"PgUp", "PgDn"}, "previous, next block"},
+    {GROUP_MODEL, {"/", "Enter"}, "another text"},
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
     {GROUP_WINDOW, {"\u2190", "\u2192"}, "move a slider"},
@@ -94,6 +104,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_MOUSE, {"click"}, "pin a cell, select a row"},
     {GROUP_MOUSE, {"wheel"}, "zoom at the pointer"},
     {GROUP_MOUSE, {"drag"}, "move the picture"},
+    {GROUP_MOUSE, {"Ctrl wheel"}, "zoom into the heads"},
     {GROUP_MOUSE, {"double click"}, "fit one matrix"},
 };
 const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
@@ -101,7 +112,7 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 const char *ui_group_name(enum ui_group g)
 {
     static const char *const name[GROUP_COUNT] = {"STEPS AND TIME", "LOOKING", "INPUT",
-                                                  "WINDOW", "MOUSE"};
+                                                  "MODEL",          "WINDOW",  "MOUSE"};
     return name[g];
 }
 

@@ -249,6 +249,10 @@ void ui_panel(const struct ui *u)
                       .w = box.w - 2 * pad,
                       .y = box.y,
                       .bottom = box.y + box.h - PAD_BOTTOM};
+    if (u->s->over.open) {
+        panel_overview(&p);
+        return;
+    }
     if (!is_ready(u)) {
         draw_waiting(&p);
         return;

@@ -84,6 +84,12 @@ float *panel_floats(const struct panel *p, int n);
  * `must` (if >= 0) is among them. Returns how many: min(k, n). */
 int panel_largest(const float *key, int n, int k, int must, int *at);
 
+/* ---- the overview: the head under the pointer, or the selected one --------------------- */
+
+void panel_overview(struct panel *p);
+/* At GPT-2 scale and where there is room: the heads of the block in view. */
+void panel_heads(struct panel *p);
+
 /* ---- the seven explanations ------------------------------------------------------------------- */
 
 void panel_dot(struct panel *p);     /* stages 1 and 2 */

@@ -188,4 +188,5 @@ void panel_softmax(struct panel *p)
                        scene_number(sc, a.p[i - 1], 4));
     }
     draw_other_scale(p);
+    if (!table) panel_heads(p);
 }

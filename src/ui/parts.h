@@ -29,8 +29,18 @@ enum ui_id {
     UI_ID_FULL,
     UI_ID_HELP,
     UI_ID_HELP_CLOSE,
-    UI_ID_HINT = 60,  /* + place in the row of key hints */
-    UI_ID_HEAD = 100, /* + head */
+    UI_ID_BLOCK_BACK,
+    UI_ID_BLOCK_ON,
+    UI_ID_HEAD_BACK,
+    UI_ID_HEAD_ON,
+    UI_ID_TEXT,
+    UI_ID_OPEN,
+    UI_ID_TEXT_DONE,
+    UI_ID_TEXT_CANCEL,
+    UI_ID_TEXT_SPECIAL,
+    UI_ID_HINT = 60,   /* + place in the row of key hints */
+    UI_ID_HEAD = 100,  /* + head */
+    UI_ID_STRIP = 500, /* + head */
     UI_ID_END = 1000
 };
 
@@ -40,6 +50,7 @@ enum ui_group {
     GROUP_STEPS,
     GROUP_LOOK,
     GROUP_INPUT,
+    GROUP_MODEL, /* of use with a loaded model alone, and shown then */
     GROUP_WINDOW,
     GROUP_MOUSE,
     GROUP_COUNT

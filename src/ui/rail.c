@@ -47,6 +47,7 @@ enum {
     HEADS_A_ROW = 6,
     HEADS_WIDE = 12, /* more heads than this stand closer */
     HEADS_A_ROW_CLOSE = 9,
+    HEADS_MOST = 27, /* more of them are walked along, not shown side by side */
     HEAD_SIZE = 26,
     HEAD_GAP = 3,
     HEAD_RADIUS = 5,
@@ -54,7 +55,7 @@ enum {
     STEP_R = 11,
     STEP_RADIUS = 8,
     STEP_OUTSET = 12, /* of the current step's bar over the margin */
-    STEP_TEXT = 32,   /* from the margin to the name */
+    STEP_NAME = 32,   /* from the margin to the name */
     SWITCH_W = 30,
     SWITCH_H = 17,
     SWITCH_INSET = 2,
@@ -105,6 +106,7 @@ static struct rail rail_of(const struct ui *u)
     r.y = r.box.y;
     int n = step_place_of(u->s)->dims.n_head;
     r.heads_a_row = n > HEADS_WIDE ? HEADS_A_ROW_CLOSE : HEADS_A_ROW;
+    if (n > HEADS_MOST) n = 1;
     r.head_rows = (n + r.heads_a_row - 1) / r.heads_a_row;
     /* Two rows are kept free for heads, and the tokens' lines too, so that nothing moves
      * between the scales. */
@@ -120,6 +122,16 @@ static struct rail rail_of(const struct ui *u)
     }
     r.roomy = fminf(fmaxf((r.box.h - tight) / (roomy - tight), 0), 1);
     return r;
+}
+
+/* A triangle that points right (side = 1) or left (side = -1). */
+static void pointer(const struct ui *u, float cx, float cy, float r, float side,
+                    struct scene_rgba color)
+{
+    float tip = cx + side * r, back = cx - side * r;
+    const float x[3] = {tip, back, back};
+    const float y[3] = {cy, cy + side * r, cy - side * r};
+    (void)scene_triangle(u->sc, x, y, color);
 }
 
 /* ---- steps and heads ------------------------------------------------------------------- */
@@ -148,7 +160,7 @@ static void draw_step(const struct rail *r, int i)
                   : done ? scene_mix(t->accent, t->ink, u->s->theme ? 0.5f : 0)
                          : t->ink_soft,
                   scene_print(u->sc, "%d", i + 1));
-    (void)ui_text(u, r->x + STEP_TEXT, r->y, ALIGN_LEFT, now ? step_now : step_type,
+    (void)ui_text(u, r->x + STEP_NAME, r->y, ALIGN_LEFT, now ? step_now : step_type,
                   now || done ? t->ink : t->ink_soft,
                   scene_stage_text_of((enum attn_stage)i).title);
 }
@@ -163,6 +175,30 @@ static void draw_steps(struct rail *r)
     }
 }
 
+/* A number that is walked along, at the right end of the line: < block 3/12 >. */
+static void draw_stepper(const struct rail *r, const char *what, int now, int n,
+                         enum step_verb verb, int id, const char *keys)
+{
+    const struct ui *u = r->u;
+    static const char *const way[2] = {"Previous", "Next"};
+    const char *text = scene_print(u->sc, "%s %d/%d", what, now + 1, n);
+    float right = r->x + r->w, m = ICON * icon_mark;
+    float w = ui_width(u, ui_note, scene_print(u->sc, "%s %d/%d", what, n, n));
+    float x[2] = {right - 2 * ICON - w - 4 * ICON_GAP, right - ICON};
+    (void)ui_text(u, x[1] - 2 * ICON_GAP - w / 2, r->y, ALIGN_CENTER, ui_note,
+                  u->theme->ink, text);
+    for (int i = 0; i < 2; i++) {
+        bool end = i ? now + 1 >= n : now <= 0;
+        struct scene_rect box = {x[i], r->y - ICON * 0.5f, ICON, ICON};
+        struct scene_item *face = ui_face(u, box, HEAD_RADIUS, false);
+        if (!end)
+            ui_control(face, id + i, ui_act(verb, i ? 1 : -1),
+                       scene_print(u->sc, "%s %s (%s)", way[i], what, keys));
+        pointer(u, x[i] + ICON * 0.5f, r->y, m, i ? 1 : -1,
+                end ? u->theme->edge : u->theme->ink_soft);
+    }
+}
+
 static void draw_heads(struct rail *r)
 {
     const struct ui *u = r->u;
@@ -170,7 +206,16 @@ static void draw_heads(struct rail *r)
     const struct step_place *p = step_place_of(u->s);
     r->y += flow(r, TO_HEADS);
     ui_section(u, r->x, r->y, "HEADS");
+    if (p->n_block > 1)
+        draw_stepper(r, "block", p->block, p->n_block, STEP_BLOCK_BY, UI_ID_BLOCK_BACK,
+                     "PgUp and PgDn");
     r->y += flow(r, TO_FIRST_HEAD);
+    if (p->dims.n_head > HEADS_MOST) {
+        draw_stepper(r, "head", p->head, p->dims.n_head, STEP_HEAD_BY, UI_ID_HEAD_BACK,
+                     "[ and ]");
+        r->y += (float)(r->head_rows - 1) * flow(r, HEAD_PITCH);
+        return;
+    }
     float pitch = flow(r, HEAD_PITCH);
     float w = (r->w - HEAD_GAP * (float)(r->heads_a_row - 1)) / (float)r->heads_a_row;
     w = fminf(w, HEAD_SIZE);
@@ -234,16 +279,6 @@ static void draw_what_if(struct rail *r)
 }
 
 /* ---- playback ---------------------------------------------------------------------------- */
-
-/* A triangle that points right (side = 1) or left (side = -1). */
-static void pointer(const struct ui *u, float cx, float cy, float r, float side,
-                    struct scene_rgba color)
-{
-    float tip = cx + side * r, back = cx - side * r;
-    const float x[3] = {tip, back, back};
-    const float y[3] = {cy, cy + side * r, cy - side * r};
-    (void)scene_triangle(u->sc, x, y, color);
-}
 
 static void bar(const struct ui *u, float cx, float cy, float w, float h,
                 struct scene_rgba color)
@@ -341,6 +376,17 @@ static void draw_view(struct rail *r)
                 "Weights on a logarithmic colour scale (L)");
 }
 
+/* A small button at the line's right end. */
+static void draw_small(const struct rail *r, int id, struct step_action a,
+                       const char *text, const char *tip)
+{
+    const struct ui *u = r->u;
+    struct scene_rect box = {r->x + r->w - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
+    ui_control(ui_face(u, box, HEAD_RADIUS, false), id, a, tip);
+    (void)ui_text(u, box.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, u->theme->ink,
+                  text);
+}
+
 static void draw_input(struct rail *r)
 {
     const struct ui *u = r->u;
@@ -349,14 +395,23 @@ static void draw_input(struct rail *r)
     float right = r->x + r->w;
     r->y += flow(r, TO_INPUT);
     ui_section(u, r->x, r->y, "INPUT");
+    draw_small(r, UI_ID_OPEN, ui_act(STEP_EDIT, STEP_EDIT_PATH), "open",
+               "Open a model (Ctrl O)");
     r->y += flow(r, TO_SEED);
+    if (step_is_loaded(p)) {
+        (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");
+        (void)ui_text(u, right, r->y, ALIGN_RIGHT, ui_figure, t->ink,
+                      scene_print(u->sc, "%d of %d", p->dims.n_tok, p->limit));
+        r->y += flow(r, TO_TOKENS);
+        (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "text");
+        draw_small(r, UI_ID_TEXT, ui_act(STEP_EDIT, STEP_EDIT_TEXT), "edit",
+                   "Another text (/)");
+        return;
+    }
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "seed");
-    struct scene_rect roll = {right - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
-    (void)ui_text(u, roll.x - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure, t->ink,
-                  scene_print(u->sc, "%u", (unsigned)p->seed));
-    ui_control(ui_face(u, roll, HEAD_RADIUS, false), UI_ID_SEED, ui_act(STEP_ROLL, 0),
-               "Other random weights (N)");
-    (void)ui_text(u, roll.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, t->ink, "roll");
+    (void)ui_text(u, right - ROLL_W - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure,
+                  t->ink, scene_print(u->sc, "%u", (unsigned)p->seed));
+    draw_small(r, UI_ID_SEED, ui_act(STEP_ROLL, 0), "roll", "Other random weights (N)");
     if (u->s->scale != STEP_GPT2) return;
     r->y += flow(r, TO_TOKENS);
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");

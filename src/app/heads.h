@@ -1,0 +1,34 @@
+/* heads: what the overview shows of a model and its text, block by block. */
+#ifndef HEADLIGHT_HEADS_H
+#define HEADLIGHT_HEADS_H
+
+#include "run.h"
+#include "scene.h"
+
+/* Starts zeroed. Blocks 0 .. done - 1 are computed and stay as they are. */
+struct heads {
+    struct arena mem;  /* images and measures of all blocks */
+    struct arena work; /* attn_heads' own */
+    struct run_key key;
+    struct attn_dims dims;
+    int n_block, side, done;
+    float *scores, *weights;
+    struct attn_head_sum *sum;
+    uint64_t version; /* given by who made it */
+    bool made;
+};
+
+/* Whether both keys mean the same overview: block and head in view are no part of it. */
+bool heads_key_same(struct run_key a, struct run_key b);
+/* Room for all blocks, none of them computed; whoever shares h says when it is made.
+ * ERR_SYSTEM: no memory. */
+bool heads_begin(struct heads *h, struct run_key key, int n_block, struct attn_dims d,
+                 struct err *e);
+/* Block l from its qkv [n_tok, 3*d_model] and, for induction, the tokens' ids (NULL:
+ * unknown). Does not count it as done. ERR_CANCELLED: *c->cancel was raised. */
+bool heads_block(struct heads *h, int l, struct attn_cmat qkv, const int32_t *ids,
+                 const struct attn_ctx *c, struct err *e);
+struct scene_heads heads_view(const struct heads *h);
+void heads_fini(struct heads *h);
+
+#endif

@@ -1,0 +1,377 @@
+/* The program with models from files, which the test writes itself. */
+#include "app.h"
+#include "complete.h"
+#include "model_case.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fix {
+    struct case_folder folder;
+    struct case_model m;
+    struct app a;
+};
+
+/* Two blocks, two heads, d = 8, context 12, vocabulary 20, no tokenizer. */
+static int open_all(void **state)
+{
+    static struct fix f;
+    struct err e = {0};
+    const struct app_config c = {.headless = true, .w = 1280, .h = 800};
+    memset(&f, 0, sizeof f);
+    *state = &f;
+    folder_init(&f.folder);
+    case_init(&f.m, case_spec_small(), 7);
+    folder_write_model(&f.folder, &f.m);
+    if (app_init(&f.a, &c, &e)) return 0;
+    print_error("%s\n", e.text);
+    return -1;
+}
+
+static int close_all(void **state)
+{
+    struct fix *f = *state;
+    app_fini(&f->a);
+    case_free(&f->m);
+    folder_fini(&f->folder);
+    return 0;
+}
+
+static void build(struct app *a)
+{
+    struct err e = {0};
+    if (!app_build(a, true, &e)) fail_msg("%s", e.text);
+    assert_true(a->seen_source.fits);
+}
+
+/* Its first block, with the text. */
+static void load(struct fix *f, const char *text)
+{
+    struct err e = {0};
+    const struct step_actions first = {.at = {{.verb = STEP_BLOCK}}, .n = 1};
+    if (!app_load(&f->a, f->folder.path, text, &first, &e)) fail_msg("%s", e.text);
+    build(&f->a);
+}
+
+static void act(struct app *a, enum step_verb verb, int i)
+{
+    app_apply(a, (struct step_action){.verb = verb, .i = i});
+}
+
+/* Largest difference of what block l reads from the forward pass by the book. */
+static double input_error(struct fix *f, const int32_t *ids, int n, int l)
+{
+    struct case_pass p = case_forward(&f->m, ids, n);
+    struct attn_cmat h = f->a.seen_source.trace->h;
+    double worst = 0;
+    assert_int_equal(h.rows, n);
+    assert_int_equal(h.cols, f->m.spec.d);
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < h.cols; c++)
+            worst = fmax(worst, fabs((double)h.data[(size_t)i * h.ld + c] -
+                                     p.h[((size_t)l * n + i) * h.cols + c]));
+    free(p.h);
+    free(p.logits);
+    return worst;
+}
+
+static void every_block_shows_its_true_input(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[] = {3, 1, 4, 1, 5, 9, 2};
+    load(f, "3 1 4,1 5\n9 2");
+    const struct step_place *p = step_place_of(&f->a.step);
+    assert_int_equal(f->a.step.scale, STEP_GPT2);
+    assert_int_equal(p->dims.d_model, 8);
+    assert_int_equal(p->dims.n_head, 2);
+    assert_int_equal(p->n_block, 2);
+    assert_int_equal(p->limit, 12);
+    assert_int_equal(p->row, 6);
+    assert_string_equal(f->a.seen_source.tokens[2], "4");
+    assert_true(input_error(f, ids, 7, 0) < 1e-5);
+    act(&f->a, STEP_BLOCK_BY, 1);
+    assert_int_equal(p->block, 1);
+    build(&f->a);
+    assert_true(input_error(f, ids, 7, 1) < 1e-5);
+    act(&f->a, STEP_HEAD_BY, 1);
+    build(&f->a);
+    assert_int_equal(f->a.seen_source.trace->head, 1);
+    assert_true(input_error(f, ids, 7, 1) < 1e-5);
+    act(&f->a, STEP_BLOCK_BY, 1);
+    assert_int_equal(p->block, 1);
+}
+
+static void another_text_is_read_and_the_place_kept(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6};
+    char note[256];
+    struct err e = {0};
+    load(f, "3 1 4 1 5 9 2");
+    act(&f->a, STEP_BLOCK, 1);
+    act(&f->a, STEP_HEAD, 1);
+    build(&f->a);
+    assert_true(source_set_text(&f->a.source, &f->a.step, "3 1 4 1 5 9 2 6", 15, note,
+                                sizeof note, &e));
+    build(&f->a);
+    assert_string_equal(note, "");
+    assert_true(input_error(f, ids, 8, 1) < 1e-5);
+    const struct step_place *p = step_place_of(&f->a.step);
+    assert_int_equal(p->head, 1);
+    assert_int_equal(p->row, 7);
+
+    static const char *const bad[][2] = {{"", "empty"},
+                                         {"3 20", "0 to 19"},
+                                         {"3 -1", "no tokenizer"},
+                                         {"99999999999", "id"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(source_set_text(&f->a.source, &f->a.step, bad[i][0],
+                                     strlen(bad[i][0]), note, sizeof note, &e));
+        assert_int_equal(e.code, ERR_INPUT);
+        assert_non_null(strstr(e.text, bad[i][1]));
+        assert_int_equal(p->dims.n_tok, 8);
+    }
+}
+
+static void a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t first[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    static const int32_t last[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+    static const char text[] = "0 1 2 3 4 5 6 7 8 9 10 11 12 13";
+    f->a.source.loaded.cut_front = false;
+    load(f, text);
+    assert_true(input_error(f, first, 12, 0) < 1e-5);
+    assert_non_null(strstr(f->a.message, "14 tokens; the first 12"));
+    f->a.source.loaded.cut_front = true;
+    load(f, text);
+    assert_true(input_error(f, last, 12, 0) < 1e-5);
+    assert_non_null(strstr(f->a.message, "14 tokens; the last 12"));
+    f->a.source.loaded.cut_front = false;
+}
+
+static void without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said(void **state)
+{
+    struct fix *f = *state;
+    load(f, NULL);
+    assert_non_null(strstr(f->a.message, "no tokenizer"));
+    assert_int_equal(step_place_of(&f->a.step)->dims.n_tok, 8);
+    assert_non_null(strstr(f->a.seen_source.label, "F32"));
+}
+
+static void a_failure_names_the_file_and_leaves_what_was_loaded(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[] = {7, 7, 8};
+    struct err e = {0};
+    load(f, "7 7 8");
+    const struct blob junk = blob_text("not a model at all, not even nearly");
+    folder_write(&f->folder, "junk.safetensors", &junk);
+    const char *path = folder_file(&f->folder, "junk.safetensors");
+    assert_false(app_load(&f->a, path, NULL, NULL, &e));
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_non_null(strstr(e.text, "junk.safetensors"));
+    build(&f->a);
+    assert_true(input_error(f, ids, 3, 0) < 1e-5);
+
+    /* In the window it is said in the message bar. */
+    assert_true(app_open(&f->a, path, NULL, NULL, &e));
+    build(&f->a);
+    assert_non_null(strstr(f->a.seen_source.message, "junk.safetensors"));
+    assert_true(input_error(f, ids, 3, 0) < 1e-5);
+
+    /* A text that does not suit the model: neither is taken. */
+    assert_false(app_load(&f->a, f->folder.path, "hello", NULL, &e));
+    assert_non_null(strstr(e.text, "no tokenizer"));
+    build(&f->a);
+    assert_true(input_error(f, ids, 3, 0) < 1e-5);
+    folder_remove(&f->folder, "junk.safetensors");
+
+    /* What the model does not have is said. */
+    struct step_actions late = {.n = 0};
+    step_push(&late, (struct step_action){.verb = STEP_HEAD, .i = 2});
+    assert_false(app_load(&f->a, f->folder.path, NULL, &late, &e));
+    assert_non_null(strstr(e.text, "no head 3"));
+}
+
+static void odd_weights_are_counted_and_said(void **state)
+{
+    struct fix *f = *state;
+    struct case_tensor *t = case_tensor(&f->m, "h.0.attn.c_attn.weight");
+    float was = t->v[5];
+    t->v[5] = NAN;
+    folder_write_model(&f->folder, &f->m);
+    load(f, "1 2 3");
+    assert_non_null(strstr(f->a.seen_source.message, "1 weight is NaN or infinite"));
+    assert_non_null(strstr(f->a.seen_source.message, "h.0.attn.c_attn.weight"));
+    t->v[5] = was;
+    folder_write_model(&f->folder, &f->m);
+}
+
+static void paths_are_completed_as_far_as_they_agree(void **state)
+{
+    struct fix *f = *state;
+    struct complete c;
+    char typed[160];
+    const struct blob some = blob_text("x");
+    folder_write(&f->folder, "model.bin", &some);
+    int n = snprintf(typed, sizeof typed, "%s/mo", f->folder.path);
+    complete_path(&c, typed, (size_t)n);
+    assert_int_equal(c.n, 2); /* config.json is no model */
+    assert_string_equal(c.name[0], "model.bin");
+    assert_string_equal(c.name[1], "model.safetensors");
+    assert_string_equal(c.more, "del.");
+    folder_remove(&f->folder, "model.bin");
+    complete_path(&c, typed, (size_t)n);
+    assert_int_equal(c.n, 1);
+    assert_string_equal(c.more, "del.safetensors");
+    complete_path(&c, f->folder.path, strlen(f->folder.path));
+    assert_string_equal(c.more, "/");
+    complete_path(&c, "/no-such-folder/", 16);
+    assert_int_equal(c.n, 0);
+    assert_string_equal(c.more, "");
+
+    /* In the editor. */
+    const struct ui_event tab = {.kind = UI_KEY, .key = UI_KEY_TAB};
+    const struct ui_event enter = {.kind = UI_KEY, .key = UI_KEY_ENTER};
+    load(f, "1 2");
+    act(&f->a, STEP_EDIT, STEP_EDIT_PATH);
+    assert_true(ui_editor_insert(&f->a.editor, typed, (size_t)n));
+    app_event(&f->a, &tab);
+    assert_int_equal(f->a.editor.n, n + 15);
+    app_event(&f->a, &enter);
+    assert_int_equal(f->a.step.editing, STEP_EDIT_NONE);
+    build(&f->a);
+    assert_int_equal(step_place_of(&f->a.step)->dims.n_tok, 8);
+}
+
+static void type(struct app *a, const char *text)
+{
+    struct ui_event ev = {.kind = UI_TEXT};
+    (void)snprintf(ev.text, sizeof ev.text, "%s", text);
+    app_event(a, &ev);
+}
+
+static void press(struct app *a, const char *name)
+{
+    struct ui_event ev = {.kind = UI_KEY};
+    assert_true(ui_key_parse(name, &ev.key, &ev.mods));
+    app_event(a, &ev);
+}
+
+static void edited_text_is(const struct app *a, const char *want)
+{
+    if ((size_t)a->editor.n != strlen(want) ||
+        memcmp(a->editor.text, want, strlen(want)) != 0)
+        fail_msg("%.*s, expected %s", a->editor.n, a->editor.text, want);
+}
+
+static void the_editor_moves_by_characters_and_words(void **state)
+{
+    struct fix *f = *state;
+    struct app *a = &f->a;
+    load(f, "1 2");
+    act(a, STEP_EDIT, STEP_EDIT_TEXT);
+    edited_text_is(a, "1 2");
+    type(a, "one tw\u00f6 thr\u00e9\u00e9"); /* all was selected */
+    edited_text_is(a, "one tw\u00f6 thr\u00e9\u00e9");
+    press(a, "Left");
+    press(a, "Backspace");
+    edited_text_is(a, "one tw\u00f6 thr\u00e9");
+    press(a, "Ctrl+Left");
+    press(a, "Left");
+    press(a, "Backspace");
+    edited_text_is(a, "one tw thr\u00e9");
+    press(a, "Shift+Ctrl+Left");
+    press(a, "Ctrl+x");
+    edited_text_is(a, "one  thr\u00e9");
+    press(a, "Home");
+    press(a, "Ctrl+v");
+    edited_text_is(a, "twone  thr\u00e9");
+    press(a, "Ctrl+Delete");
+    edited_text_is(a, "tw  thr\u00e9");
+    press(a, "End");
+    press(a, "Shift+Left");
+    press(a, "Shift+Left");
+    press(a, "Right"); /* out of the selection, at its end */
+    press(a, "Shift+Enter");
+    edited_text_is(a, "tw  thr\u00e9\n");
+    press(a, "Ctrl+a");
+    press(a, "Delete");
+    edited_text_is(a, "");
+    press(a, "Backspace");
+    press(a, "Delete");
+    press(a, "Left");
+    press(a, "Right");
+    edited_text_is(a, "");
+    assert_non_null(strstr(a->editor.wrong, "empty"));
+    press(a, "Enter"); /* it says why, and stays */
+    assert_int_equal(a->step.editing, STEP_EDIT_TEXT);
+    press(a, "Escape");
+    assert_int_equal(a->step.editing, STEP_EDIT_NONE);
+    assert_int_equal(step_place_of(&a->step)->dims.n_tok, 2);
+    type(a, "t"); /* letters are no commands */
+    assert_int_equal(a->step.scale, STEP_GPT2);
+}
+
+static void the_editor_holds_so_much_and_no_more(void **state)
+{
+    (void)state;
+    static struct ui_editor ed;
+    static char much[UI_EDITOR_ROOM];
+    memset(much, 'a', sizeof much);
+    ui_editor_begin(&ed, much, sizeof much);
+    assert_int_equal(ed.n, UI_EDITOR_ROOM);
+    assert_true(ui_editor_insert(&ed, "b", 1)); /* in place of all */
+    assert_true(ui_editor_insert(&ed, much, sizeof much - 1));
+    assert_false(ui_editor_insert(&ed, "c", 1));
+    assert_true(ui_editor_insert(&ed, "\r", 1));
+    assert_int_equal(ed.n, UI_EDITOR_ROOM);
+}
+
+/* Everything is asked of the worker at once; the last request is what is shown. */
+static void the_newest_of_many_requests_is_shown(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[] = {5, 6};
+    char note[64];
+    struct err e = {0};
+    for (int round = 0; round < 20; round++) {
+        assert_true(app_open(&f->a, f->folder.path, "1 2 3", NULL, &e));
+        assert_true(app_build(&f->a, false, &e));
+        if (f->a.source.loaded.net)
+            assert_true(source_set_text(&f->a.source, &f->a.step, "9 8 7", 5, note,
+                                        sizeof note, &e));
+        act(&f->a, STEP_BLOCK, round % 2);
+        act(&f->a, STEP_HEAD, round / 2 % 2);
+        assert_true(app_build(&f->a, round % 5 == 0, &e));
+        act(&f->a, STEP_SCALE_TO, -1);
+    }
+    load(f, "5 6");
+    act(&f->a, STEP_BLOCK, 1);
+    build(&f->a);
+    assert_true(input_error(f, ids, 2, 1) < 1e-5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_block_shows_its_true_input),
+        cmocka_unit_test(another_text_is_read_and_the_place_kept),
+        cmocka_unit_test(a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said),
+        cmocka_unit_test(without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said),
+        cmocka_unit_test(a_failure_names_the_file_and_leaves_what_was_loaded),
+        cmocka_unit_test(odd_weights_are_counted_and_said),
+        cmocka_unit_test(paths_are_completed_as_far_as_they_agree),
+        cmocka_unit_test(the_editor_moves_by_characters_and_words),
+        cmocka_unit_test(the_editor_holds_so_much_and_no_more),
+        cmocka_unit_test(the_newest_of_many_requests_is_shown),
+    };
+    return cmocka_run_group_tests_name("app_model", tests, open_all, close_all);
+}
