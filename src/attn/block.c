@@ -150,13 +150,14 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
     if (!qkv.data) qkv = (struct attn_mat){base + l.qkv, rows, 3 * width, l.ld_qkv};
     if (!z.data) z = (struct attn_mat){base + l.z, rows, width, width};
 
-    struct attn_kv_fill fill = {c->k, &kv, attn_const(qkv), first};
+    struct attn_kv_fill fill = {c->k, &kv, first};
     attn_multiply(c, &(struct attn_product){.c = qkv,
                                             .a = io->x,
                                             .panels = w->w_qkv,
                                             .bias = w->b_qkv,
+                                            .place = io->qkv.data ? NULL : attn_kv_place,
                                             .then = attn_kv_fill,
-                                            .then_arg = &fill});
+                                            .arg = &fill});
     attn_fused_rows(c, &(struct attn_fused){.z = z,
                                             .qkv = attn_const(qkv),
                                             .kv = &kv,

@@ -48,52 +48,109 @@ struct attn_kv attn_kv_at(float *mem, struct attn_dims d)
     return (struct attn_kv){mem, mem + kt, d.n_tok, attn_d_head(d), d.n_head};
 }
 
-/* Columns a..a+n-1 of one head's keys, rows m0..m1-1 of qkv, where they begin at from. */
-static void fill_keys(const struct attn_kv_fill *f, float *kt, const float *from, int a,
-                      int n, int m0, int m1)
+typedef float v4 __attribute__((vector_size(16)));
+
+static v4 load4(const float *p)
+{
+    v4 x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+static void transpose_4x4(float *to, int ld_to, const float *from, int ld)
+{
+    v4 a = load4(from), b = load4(from + ld);
+    v4 c = load4(from + 2 * (size_t)ld), d = load4(from + 3 * (size_t)ld);
+    v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    v4 high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    v4 high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    v4 out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5),
+                 __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
+                 __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5),
+                 __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
+    for (int i = 0; i < 4; i++) memcpy(to + (size_t)i * ld_to, &out[i], sizeof out[i]);
+}
+
+/* to [from.cols, from.rows], rows ld_to apart. */
+static void transpose(float *to, int ld_to, struct attn_cmat from)
+{
+    int rows = from.rows / 4 * 4, cols = from.cols / 4 * 4;
+    for (int c = 0; c < cols; c += 4)
+        for (int r = 0; r < rows; r += 4)
+            transpose_4x4(to + (size_t)c * ld_to + r, ld_to,
+                          from.data + (size_t)r * from.ld + c, from.ld);
+    for (int c = 0; c < from.cols; c++)
+        for (int r = c < cols ? rows : 0; r < from.rows; r++)
+            to[(size_t)c * ld_to + r] = from.data[(size_t)r * from.ld + c];
+}
+
+/* Columns a..a+from.cols-1 of one head's keys, of the tokens from i0 on. */
+static void fill_keys(const struct attn_kv_fill *f, float *kt, struct attn_cmat from,
+                      int a, int i0)
 {
     int nr = f->k->nr, d = f->kv->d_head;
-    for (int i0 = f->first + m0; i0 < f->first + m1;) {
-        int i1 = attn_min((i0 / nr + 1) * nr, f->first + m1); /* end of this panel */
-        float *to = kt + (size_t)(i0 / nr) * nr * d + (size_t)a * nr + i0 % nr;
-        for (int c = 0; c < n; c++)
-            for (int i = 0; i < i1 - i0; i++)
-                to[(size_t)c * nr + i] =
-                    from[(size_t)(i0 - f->first + i) * f->qkv.ld + c];
-        i0 = i1;
+    for (int r0 = 0, r1; r0 < from.rows; r0 = r1) {
+        int i = i0 + r0;
+        r1 = attn_min(r0 + nr - i % nr, from.rows); /* end of this panel */
+        float *to = kt + (size_t)(i / nr) * nr * d + (size_t)a * nr + i % nr;
+        transpose(to, nr,
+                  (struct attn_cmat){from.data + (size_t)r0 * from.ld, r1 - r0, from.cols,
+                                     from.ld});
     }
 }
 
 /* The same of its values, all in one panel of columns. */
-static void fill_values(const struct attn_kv_fill *f, float *v, const float *from, int a,
-                        int n, int m0, int m1)
+static void fill_values(const struct attn_kv_fill *f, float *v, struct attn_cmat from,
+                        int a, int i0)
 {
-    int nr = f->k->nr, a0 = a / nr * nr;
+    int nr = f->k->nr, a0 = a / nr * nr, n = from.cols;
     int width = attn_round_up(attn_min(nr, f->kv->d_head - a0), f->k->vec);
     int pad = a + n == f->kv->d_head ? width - (a - a0) - n : 0;
     v += (size_t)f->kv->room * a0 + (a - a0);
-    for (int i = m0; i < m1; i++) {
-        float *to = v + (size_t)(f->first + i) * width;
-        memcpy(to, from + (size_t)i * f->qkv.ld, (size_t)n * sizeof *to);
+    for (int r = 0; r < from.rows; r++) {
+        float *to = v + (size_t)(i0 + r) * width;
+        memcpy(to, from.data + (size_t)r * from.ld, (size_t)n * sizeof *to);
         for (int c = n; c < n + pad; c++) to[c] = 0.0f;
     }
 }
 
-void attn_kv_fill(const void *fill, int m0, int m1, int n0, int n1)
+/* The panel of values that columns n0... of the projection are, its row of token i; NULL
+ * where they are something else. */
+static float *values_panel(const struct attn_kv_fill *f, int n0, int i)
+{
+    int d = f->kv->d_head, width = f->kv->n_head * d, nr = f->k->nr;
+    int h = (n0 - 2 * width) / d, a0 = n0 % d;
+    if (n0 < 2 * width || d % nr != 0) return NULL;
+    return f->kv->v + h * v_floats(f->kv, f->k) + (size_t)f->kv->room * a0 +
+           (size_t)i * nr;
+}
+
+struct attn_mat attn_kv_place(const void *fill, struct attn_mat part,
+                              struct attn_mat spare, int m0, int n0)
+{
+    const struct attn_kv_fill *f = fill;
+    int nr = f->k->nr, width = f->kv->n_head * f->kv->d_head;
+    float *values = values_panel(f, n0, f->first + m0);
+    if (values) return (struct attn_mat){values, part.rows, part.cols, nr};
+    return n0 < width ? part : spare;
+}
+
+void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0)
 {
     const struct attn_kv_fill *f = fill;
     int d = f->kv->d_head, width = f->kv->n_head * d, nr = f->k->nr;
+    int i0 = f->first + m0, n1 = n0 + part.cols;
+    if (part.data == values_panel(f, n0, i0)) return;
     for (int c = attn_max(n0, width), n; c < n1; c += n) {
         int h = c % width / d, a = c % d;
         n = attn_min(n1 - c, d - a);
-        if (c < 2 * width) {
-            fill_keys(f, f->kv->kt + h * kt_floats(f->kv, f->k), f->qkv.data + c, a, n,
-                      m0, m1);
-        } else {
-            n = attn_min(n, nr - a % nr);
-            fill_values(f, f->kv->v + h * v_floats(f->kv, f->k), f->qkv.data + c, a, n,
-                        m0, m1);
-        }
+        if (c >= 2 * width) n = attn_min(n, nr - a % nr);
+        struct attn_cmat from = attn_ccolumns(part, c - n0, n);
+        if (c < 2 * width)
+            fill_keys(f, f->kv->kt + h * kt_floats(f->kv, f->k), from, a, i0);
+        else
+            fill_values(f, f->kv->v + h * v_floats(f->kv, f->k), from, a, i0);
     }
 }
 

@@ -5,17 +5,23 @@
 #include <string.h>
 
 enum {
-    ROWS = 192,    /* of C in one task: a multiple of every tile's height */
-    PANEL_K = 1024 /* terms at a time: 256 KiB of a panel stay in the second cache */
+    ROWS = 96,          /* of C in one task, or nearly */
+    ROWS_TO_PACK = 192, /* where the task packs its panel first */
+    PANEL_K = 1024      /* terms at a time: 256 KiB of a panel stay in the second cache */
 };
 
-/* Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
+/* Tasks go through the panels with one block of rows, so that these, the panel and the
+ * next one, which is being fetched, fit in the second cache: hence fewer rows where they
+ * are long. Blocks are even, lest the last one be a few rows for which all of B passes.
+ * Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
  * enough, so that the panel is packed once. */
 static int rows_a_task(const struct attn_ctx *c, const struct attn_product *p,
                        int n_panel)
 {
-    bool whole = !p->panels && n_panel >= 4 * attn_pool_size(c->pool);
-    return whole ? p->c.rows : ROWS;
+    int rows = p->c.rows, most = p->a.cols > PANEL_K ? ROWS / 2 : ROWS;
+    if (!p->panels) return n_panel >= 4 * attn_pool_size(c->pool) ? rows : ROWS_TO_PACK;
+    int n = attn_max(1, (rows + most / 2) / most);
+    return attn_round_up((rows + n - 1) / n, c->k->mr);
 }
 
 void attn_pack_panel(float *panel, int width, struct attn_cmat b, bool transposed, int k0,
@@ -67,22 +73,22 @@ float *attn_aligned(void *mem)
 struct product_job {
     const struct attn_kernels *k;
     const struct attn_product *p;
-    int n_row, n_row_block; /* rows a task, tasks a panel */
+    int n_row, n_panel; /* rows a task, tasks a block of rows */
+    int n_task;
 };
 
-/* Lets g fetch what follows: the rest of its panel, or its part of the next one, which
- * every block of rows gets through before. Panels lie one after another. */
+/* Lets g fetch what follows: the rest of its panel, or the next task's. */
 static void fetch_next(const struct product_job *job, struct attn_gemm *g, int t, int k1)
 {
     const struct attn_product *p = job->p;
-    int n1 = (t / job->n_row_block + 1) * job->k->nr;
+    int n1 = (t + 1) % job->n_panel * job->k->nr;
     g->next = g->b + (size_t)g->k * g->ldb;
     if (k1 < p->a.cols) {
         g->n_next = (size_t)attn_min(PANEL_K, p->a.cols - k1) * g->ldb;
-    } else if (n1 < p->c.cols) {
+    } else if (t + 1 < job->n_task) {
         int width = attn_round_up(attn_min(job->k->nr, p->c.cols - n1), job->k->vec);
-        g->n_next = (size_t)attn_min(PANEL_K, p->a.cols) * width / job->n_row_block;
-        g->next += t % job->n_row_block * g->n_next;
+        g->next = p->panels + (size_t)p->a.cols * n1;
+        g->n_next = (size_t)attn_min(PANEL_K, p->a.cols) * width;
     }
 }
 
@@ -91,10 +97,17 @@ static void product_task(const void *arg, int t)
     const struct product_job *job = arg;
     const struct attn_kernels *ks = job->k;
     const struct attn_product *p = job->p;
-    _Alignas(ATTN_ALIGN) float panel[ATTN_K_BLOCK * ATTN_NR_MAX];
-    int n0 = t / job->n_row_block * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
-    int m0 = t % job->n_row_block * job->n_row;
+    _Alignas(ATTN_ALIGN) float panel[ATTN_K_BLOCK * ATTN_NR_MAX]; /* or spare */
+    int n0 = t % job->n_panel * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
+    int m0 = t / job->n_panel * job->n_row;
     int m1 = attn_min(m0 + job->n_row, p->c.rows);
+    struct attn_mat part = attn_columns(p->c, n0, n);
+    part.data += (size_t)m0 * part.ld;
+    part.rows = m1 - m0;
+    if (p->place) {
+        struct attn_mat spare = {panel, part.rows, n, ATTN_NR_MAX};
+        part = p->place(p->arg, part, spare, m0, n0);
+    }
     int width = attn_round_up(n, ks->vec);
     int step = p->panels ? PANEL_K : ATTN_K_BLOCK;
     for (int k0 = 0; k0 < p->a.cols; k0 += step) {
@@ -106,8 +119,8 @@ static void product_task(const void *arg, int t)
         if (!p->panels)
             attn_pack_panel(panel, width, p->b, p->b_transposed, k0, k, n0, n);
         struct attn_gemm g = {
-            .c = p->c.data + (size_t)r0 * p->c.ld + n0,
-            .ldc = p->c.ld,
+            .c = part.data + (size_t)(r0 - m0) * part.ld,
+            .ldc = part.ld,
             .a = p->a.data + (size_t)r0 * p->a.ld + k0,
             .lda = p->a.ld,
             .b = p->panels ? p->panels + (size_t)p->a.cols * n0 + (size_t)k0 * width
@@ -129,15 +142,16 @@ static void product_task(const void *arg, int t)
         }
         ks->gemm(&g);
     }
-    if (p->then) p->then(p->then_arg, m0, m1, n0, n0 + n);
+    if (p->then) p->then(p->arg, attn_const(part), m0, n0);
 }
 
 void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)
 {
     int n_panel = (p->c.cols + c->k->nr - 1) / c->k->nr;
-    struct product_job job = {.k = c->k, .p = p, .n_row = rows_a_task(c, p, n_panel)};
-    job.n_row_block = (p->c.rows + job.n_row - 1) / job.n_row;
-    attn_parallel(c, n_panel * job.n_row_block, true, product_task, &job);
+    struct product_job job = {.k = c->k, .p = p, .n_panel = n_panel};
+    job.n_row = rows_a_task(c, p, n_panel);
+    job.n_task = (p->c.rows + job.n_row - 1) / job.n_row * n_panel;
+    attn_parallel(c, job.n_task, true, product_task, &job);
 }
 
 /* ---- a linear layer of its own --------------------------------------------------------- */

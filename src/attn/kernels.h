@@ -85,10 +85,13 @@ struct attn_product {
     bool gelu;
     const float *bias;
     struct attn_cmat res; /* data = NULL: none */
-    /* If not NULL, called for each part of C, rows m0..m1-1 and columns n0..n1-1, by the
-     * task that has just finished it. */
-    void (*then)(const void *arg, int m0, int m1, int n0, int n1);
-    const void *then_arg;
+    /* If not NULL, with panels alone: where a part of C goes that begins at row m0 and
+     * column n0, which may be itself, or spare, which lasts until then has returned. */
+    struct attn_mat (*place)(const void *arg, struct attn_mat part, struct attn_mat spare,
+                             int m0, int n0);
+    /* If not NULL, called for each part by the task that has just finished it. */
+    void (*then)(const void *arg, struct attn_cmat part, int m0, int n0);
+    const void *arg; /* theirs */
 };
 void attn_multiply(const struct attn_ctx *c, const struct attn_product *p);
 
@@ -116,15 +119,17 @@ struct attn_kv {
 size_t attn_kv_floats(struct attn_dims d); /* enough for any kernel set */
 struct attn_kv attn_kv_at(float *mem, struct attn_dims d);
 
-/* What attn_product.then needs to put the keys and values of a projection where the
- * kernels want them, while they are in cache. */
+/* What attn_product needs to put the keys and values of a projection where the kernels
+ * want them, while they are in cache. Row 0 of the projection is token first. With
+ * attn_kv_place they may go there alone, and C then holds nothing but Q. */
 struct attn_kv_fill {
     const struct attn_kernels *k;
     const struct attn_kv *kv;
-    struct attn_cmat qkv; /* row 0 is token first */
     int first;
 };
-void attn_kv_fill(const void *fill, int m0, int m1, int n0, int n1);
+struct attn_mat attn_kv_place(const void *fill, struct attn_mat part,
+                              struct attn_mat spare, int m0, int n0);
+void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0);
 
 /* Z of the rows first..n-1, all heads but skip (-1: none). qkv, of which Q is read, and z
  * begin at row first; kv holds all n. */

@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-enum { MR = 6 };
+enum { MR = 6, PART_TERMS = 8 /* between fetches of rows of C */ };
 
 /* ---- GEMM -------------------------------------------------------------------------- */
 
@@ -51,23 +51,32 @@ INLINE void tile(const struct attn_gemm *g, size_t r0, const char *next, size_t 
         EACH acc[r][v] = v_load_n(c + r * ldc + v * W, LANES, 0.0f);
     } else {
         EACH acc[r][v] = v_set1(0.0f);
-        EACH __builtin_prefetch(c + r * ldc + v * W, 1, 3);
     }
-    if (g->res) EACH __builtin_prefetch(g->res + (r0 + r) * ldr + v * W, 0, 3);
 
     /* Terms every row takes, then the up to mr-1 that only the lower rows may see. With
-     * every term a little of what the next call will read is fetched. */
+     * every term a little of what the next call will read is fetched, and every few
+     * terms a row of C and of what is added to it: all at once they would hold up the
+     * loads. */
     const int common = attn_max(0, attn_min(g->k, g->diag + (int)r0 + 1));
-    for (int kk = 0; kk < common; kk++, b += ldb, next += next_step) {
-        __builtin_prefetch(next, 0, 2);
-        vf bv[NV];
+    int kk = 0;
+    for (size_t part = 0; part < mr; part++) {
 #pragma GCC unroll 4
-        for (size_t v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
+        for (size_t v = 0; v < nv; v++) {
+            __builtin_prefetch(c + part * ldc + v * W, 1, 3);
+            if (g->res) __builtin_prefetch(g->res + (r0 + part) * ldr + v * W, 0, 3);
+        }
+        const int to = part == mr - 1 ? common : attn_min(common, kk + PART_TERMS);
+        for (; kk < to; kk++, b += ldb, next += next_step) {
+            __builtin_prefetch(next, 0, 2);
+            vf bv[NV];
+#pragma GCC unroll 4
+            for (size_t v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
 #pragma GCC unroll 8
-        for (size_t r = 0; r < mr; r++) {
-            vf ar = v_set1(a[r * lda + kk]);
+            for (size_t r = 0; r < mr; r++) {
+                vf ar = v_set1(a[r * lda + kk]);
 #pragma GCC unroll 4
-            for (size_t v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+                for (size_t v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+            }
         }
     }
     const int end = attn_min(g->k, g->diag + (int)(r0 + mr));
@@ -82,7 +91,7 @@ INLINE void tile(const struct attn_gemm *g, size_t r0, const char *next, size_t 
                     acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
             }
     } else { /* cut off by the end of a block of keys */
-        for (int kk = common; kk < end; kk++, b += ldb) {
+        for (; kk < end; kk++, b += ldb) {
 #pragma GCC unroll 8
             for (size_t r = 0; r < mr; r++) {
                 if (kk > g->diag + (int)(r0 + r)) continue;

@@ -181,7 +181,7 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
     t->h = h;
     t->head = head;
     struct attn_kv kv = attn_kv_at(t->work, d);
-    struct attn_kv_fill fill = {c->k, &kv, attn_const(t->qkv), 0};
+    struct attn_kv_fill fill = {c->k, &kv, 0};
     /* What attn_project and attn_output do, with the panels where there are any. */
     attn_multiply(c, &(struct attn_product){.c = t->qkv,
                                             .a = x,
@@ -189,7 +189,7 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                                             .panels = attn_packed_qkv(w->packed, c->k, d),
                                             .bias = w->b_qkv,
                                             .then = d.n_head > 1 ? attn_kv_fill : NULL,
-                                            .then_arg = &fill});
+                                            .arg = &fill});
     if (d.n_head > 1) {
         attn_fused_rows(c, &(struct attn_fused){.z = t->z,
                                                 .qkv = attn_const(t->qkv),
