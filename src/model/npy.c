@@ -152,7 +152,7 @@ static bool take_dtype(struct text *t, struct head *h, struct err *e)
                  {"f8", KIND_F8},
                  {"u2", KIND_BF16},
                  {"V2", KIND_BF16}};
-    char text[32];
+    char text[32] = "";
     skip_space(t);
     if (*t->at == '[')
         return err_set(e, ERR_INPUT, "is an array of records; one of numbers is needed");
@@ -205,37 +205,41 @@ static bool take_shape(struct text *t, struct head *h, struct err *e)
     return h->rank == 1 && !comma ? broken(e) : true; /* (3) is no tuple */
 }
 
+/* One key and its value; seen[] counts the three keys. */
+static bool take_entry(struct text *t, struct head *h, int seen[3], struct err *e)
+{
+    char key[16] = "";
+    if (!take_string(t, key, sizeof key, e)) return false;
+    if (!take(t, ':')) return broken(e);
+    if (strcmp(key, "descr") == 0) {
+        seen[0]++;
+        return take_dtype(t, h, e);
+    }
+    if (strcmp(key, "shape") == 0) {
+        seen[1]++;
+        return take_shape(t, h, e);
+    }
+    if (strcmp(key, "fortran_order") != 0) return broken(e);
+    seen[2]++;
+    h->fortran = take_word(t, "True");
+    return h->fortran || take_word(t, "False") ? true : broken(e);
+}
+
 /* Each of the three keys once, in any order. */
 static bool parse(struct head *h, const char *header, struct err *e)
 {
     struct text t = {header};
     int seen[3] = {0};
+    bool more = true;
     *h = (struct head){0};
     if (!take(&t, '{')) return broken(e);
-    while (!take(&t, '}')) {
-        char key[16];
-        if (!take_string(&t, key, sizeof key, e)) return false;
-        if (!take(&t, ':')) return broken(e);
-        if (strcmp(key, "descr") == 0) {
-            seen[0]++;
-            if (!take_dtype(&t, h, e)) return false;
-        } else if (strcmp(key, "fortran_order") == 0) {
-            seen[1]++;
-            h->fortran = take_word(&t, "True");
-            if (!h->fortran && !take_word(&t, "False")) return broken(e);
-        } else if (strcmp(key, "shape") == 0) {
-            seen[2]++;
-            if (!take_shape(&t, h, e)) return false;
-        } else {
-            return broken(e);
-        }
-        if (take(&t, ',')) continue;
-        if (!take(&t, '}')) return broken(e);
-        break;
+    while (more && !take(&t, '}')) {
+        if (!take_entry(&t, h, seen, e)) return false;
+        more = take(&t, ',');
+        if (!more && !take(&t, '}')) return broken(e);
     }
     skip_space(&t);
-    if (*t.at || seen[0] != 1 || seen[1] != 1 || seen[2] != 1) return broken(e);
-    return true;
+    return !*t.at && seen[0] == 1 && seen[1] == 1 && seen[2] == 1 ? true : broken(e);
 }
 
 static bool read_head(struct head *h, struct stream *s, struct err *e)
@@ -382,7 +386,7 @@ static bool read_numbers(float *out, const struct head *h, int64_t count,
 
 bool npy_read(struct model_array *a, struct stream *s, int64_t most, struct err *e)
 {
-    struct head h;
+    struct head h = {0};
     int64_t count = 0;
     if (!read_head(&h, s, e) || !count_numbers(&h, s, most, &count, e)) return false;
     if (!arena_init(&a->mem, (size_t)count * sizeof(float) + 64, e)) return false;

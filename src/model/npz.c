@@ -150,17 +150,18 @@ static int by_name(const void *a, const void *b)
 static bool check_together(struct model_npz *z, struct err *e)
 {
     size_t used = z->mem.used, n = (size_t)z->n;
-    const struct entry **sorted = arena_push(&z->mem, n, sizeof *sorted);
+    enum { POINTER = sizeof(void *) };
+    const struct entry **sorted = arena_push(&z->mem, n, POINTER);
     if (!sorted) return err_set(e, ERR_SYSTEM, "no memory for its names");
     for (int i = 0; i < z->n; i++) sorted[i] = &z->entries[i];
-    if (n > 0) qsort(sorted, n, sizeof *sorted, by_place);
+    if (n > 0) qsort(sorted, n, POINTER, by_place);
     for (size_t i = 1; i < n; i++) {
         const struct entry *t = sorted[i - 1];
         if (sorted[i]->at - t->at < LOCAL_SIZE + t->name_size + t->packed)
             return err_set(e, ERR_INPUT, "%s: its data overlaps that of %s",
                            sorted[i]->name, t->name);
     }
-    if (n > 0) qsort(sorted, n, sizeof *sorted, by_name);
+    if (n > 0) qsort(sorted, n, POINTER, by_name);
     for (size_t i = 1; i < n; i++)
         if (strcmp(sorted[i]->name, sorted[i - 1]->name) == 0)
             return err_set(e, ERR_INPUT, "%s: is there twice", sorted[i]->name);

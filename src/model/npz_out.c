@@ -2,6 +2,7 @@
  * same bytes: no time is kept. Format: see npz.c. */
 #include "npy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -200,8 +201,7 @@ static bool add(struct model_npz_out *z, const char *name, const struct model_ar
                        name);
     struct record *r = &z->records[z->n++];
     struct npy_rows rows = npy_rows_of(a);
-    strcpy(r->name, name);
-    strcat(r->name, ".npy");
+    (void)snprintf(r->name, sizeof r->name, "%s.npy", name);
     r->at = (uint32_t)z->out.size;
     r->size = r->packed = (uint32_t)(bytes + n_head);
     r->crc = crc_more(0, head, n_head);

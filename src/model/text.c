@@ -49,8 +49,10 @@ static bool text_init(struct model_net *m, int room, struct err *e)
     size_t n_layer = (size_t)m->info.n_layer;
     arena_free(&t->mem);
     *t = (struct text){.room = room, .ld_qkv = 3 * m->info.d_model + 16};
-    if (!text_sizes(&s, m, (size_t)room))
-        return err_set(e, ERR_SYSTEM, "%d tokens of this model are beyond memory", room);
+    if (!text_sizes(&s, m, (size_t)room)) {
+        (void)err_set(e, ERR_SYSTEM, "%d tokens of this model are beyond memory", room);
+        return false;
+    }
     if (!arena_init(&t->mem, s.total, e)) return false;
     t->ids = arena_push(&t->mem, (size_t)room, sizeof *t->ids);
     t->valid = arena_push(&t->mem, n_layer + 1, sizeof *t->valid);

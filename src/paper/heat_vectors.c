@@ -36,9 +36,10 @@ static void hatch(struct pen *pen, const struct scene_theme *t, struct path *pat
     pen->k->fill(pen, path, t->mask);
     clear(path);
     float right = box.x + box.w, low = box.y + box.h;
-    float begin =
-        floorf((box.x + box.y) / CELL_HATCH - 1) * CELL_HATCH + CELL_HATCH / 2 + 1;
-    for (float sum = begin; sum < right + low + CELL_HATCH; sum += CELL_HATCH) {
+    float begin = floorf((box.x + box.y) / CELL_HATCH - 1) * CELL_HATCH;
+    int n = (int)((right + low - begin) / CELL_HATCH) + 1;
+    for (int i = 0; i < n; i++) {
+        float sum = begin + ((float)i + 0.5f) * CELL_HATCH + 1;
         float x = fminf(sum - box.y, right) + CELL_HATCH,
               y = fminf(sum - box.x, low) + CELL_HATCH;
         path_move(path, x, sum - x);
@@ -116,32 +117,40 @@ static void draw_dashes(struct pen *pen, const struct scene_heat *h,
     }
 }
 
-/* The masked cells of the part as one outline, which is a staircase. They are hatched
- * below the image, where it is transparent. */
+/* The masked columns of row i of the part, first and behind the last; false: none. */
+static bool masked_in(const struct scene_heat *h, struct heat_cells part, int i,
+                      int64_t *left, int64_t *right)
+{
+    int64_t shown = h->shown - (int64_t)(i - h->row0) * (h->col1 - h->col0);
+    int64_t behind = h->col0 + (shown > 0 ? shown : 0), from = (int64_t)i + h->mask_from;
+    *right = behind < part.col1 ? behind : part.col1;
+    *left = from > part.col0 ? from : part.col0;
+    return *left < *right;
+}
+
+static void add_edge(struct path *path, const struct scene_heat *h, int64_t col, int row0,
+                     int row1)
+{
+    float x = h->x + (float)col * h->cell_w;
+    if (path->n == 0)
+        path_move(path, x, h->y + (float)row0 * h->cell_h);
+    else
+        path_line(path, x, h->y + (float)row0 * h->cell_h);
+    path_line(path, x, h->y + (float)row1 * h->cell_h);
+}
+
+/* The masked cells of the part as one outline, which is a staircase: down on the right, up
+ * on the left. They are hatched below the image, where it is transparent. */
 static void masked_outline(struct path *path, const struct scene_heat *h,
                            struct heat_cells part)
 {
+    int64_t left, right;
+    int i = part.row0;
     clear(path);
-    int n = 0, begin = part.row0;
-    for (int pass = 0; pass < 2; pass++) { /* down on the right, up on the left */
-        for (int k = 0; k < (pass ? n : part.row1 - part.row0); k++) {
-            int i = pass ? begin + n - 1 - k : part.row0 + k;
-            int64_t shown = h->shown - (int64_t)(i - h->row0) * (h->col1 - h->col0);
-            int64_t behind = h->col0 + (shown > 0 ? shown : 0);
-            int right = behind < part.col1 ? (int)behind : part.col1;
-            int left = heat_clamp(i + h->mask_from, part.col0, part.col1);
-            if (left >= right) break;
-            int col = pass ? left : right;
-            float x = h->x + (float)col * h->cell_w;
-            float y0 = h->y + (float)i * h->cell_h, y1 = y0 + h->cell_h;
-            if (n == 0)
-                path_move(path, x, y0);
-            else
-                path_line(path, x, pass ? y1 : y0);
-            path_line(path, x, pass ? y0 : y1);
-            n += !pass;
-        }
-    }
+    for (; i < part.row1 && masked_in(h, part, i, &left, &right); i++)
+        add_edge(path, h, right, i, i + 1);
+    while (i-- > part.row0)
+        if (masked_in(h, part, i, &left, &right)) add_edge(path, h, left, i + 1, i);
     if (path->n) path_close(path);
 }
 

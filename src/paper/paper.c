@@ -224,7 +224,7 @@ static bool write_svg(struct paper *p, const struct scene *sc, const struct shee
 bool paper_write(struct paper *p, const struct scene *sc, const struct paper_page *page,
                  enum paper_format format, const char *path, struct err *e)
 {
-    struct sheet s;
+    struct sheet s = {0};
     if (!lay_out(&s, sc, page, e)) return false;
     switch (format) {
     case PAPER_PNG:

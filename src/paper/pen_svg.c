@@ -203,11 +203,11 @@ struct base64 {
 static void put_triple(struct base64 *b)
 {
     static const char sign[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     for (int i = b->n; i < 3; i++) b->wait[i] = 0;
     unsigned v = (unsigned)b->wait[0] << 16 | (unsigned)b->wait[1] << 8 | b->wait[2];
     char four[4];
-    for (int i = 0; i < 4; i++) four[i] = i > b->n ? '=' : sign[v >> (18 - 6 * i) & 63u];
+    for (int i = 0; i < 4; i++) four[i] = sign[i > b->n ? 64 : v >> (18 - 6 * i) & 63u];
     put_bytes(b->p, four, sizeof four);
     b->n = 0;
 }
@@ -254,15 +254,16 @@ static void put_color_of(struct pen_svg *p, struct scene_rect box, uint32_t *pix
                          int w, int n, int from)
 {
     uint32_t color = pixels[from];
-    float pw = box.w / (float)w, ph = box.h / (float)(n / w);
+    int rows = n / w;
+    float pw = box.w / (float)w, ph = box.h / (float)rows;
     put(p, "<path");
     put_color(p, "fill", unpacked(color));
     put(p, " d=\"");
     for (int i = from; i < n; i++) {
         if (pixels[i] != color) continue;
-        int begin = i;
-        while (i < n && pixels[i] == color && i / w == begin / w) pixels[i++] = 0;
-        float y = box.y + (float)(begin / w) * ph;
+        int begin = i, row = i / w;
+        while (i < n && pixels[i] == color && i / w == row) pixels[i++] = 0;
+        float y = box.y + (float)row * ph;
         put_box(p, &(struct path_step){.kind = PATH_BOX,
                                        .x = box.x + (float)(begin % w) * pw,
                                        .y = y,

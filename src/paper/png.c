@@ -180,17 +180,16 @@ static bool decode(const char *path, const char *data, size_t n, struct arena *m
     cairo_surface_t *s = cairo_image_surface_create_from_png_stream(supply, &source);
     cairo_status_t status = cairo_surface_status(s);
     cairo_format_t format = cairo_image_surface_get_format(s);
-    bool ok = false;
-    if (status == CAIRO_STATUS_NO_MEMORY) {
-        (void)err_set(e, ERR_SYSTEM, "%s: no memory for %d x %d pixels", path, w, h);
-    } else if (status != CAIRO_STATUS_SUCCESS) {
+    bool ok = false, full = status == CAIRO_STATUS_NO_MEMORY;
+    if (status != CAIRO_STATUS_SUCCESS && !full) {
         (void)err_set(e, ERR_INPUT, "%s: the PNG is damaged or cut short", path);
-    } else if (cairo_image_surface_get_width(s) != w ||
-               cairo_image_surface_get_height(s) != h ||
-               (format != CAIRO_FORMAT_ARGB32 && format != CAIRO_FORMAT_RGB24)) {
+    } else if (!full &&
+               (cairo_image_surface_get_width(s) != w ||
+                cairo_image_surface_get_height(s) != h ||
+                (format != CAIRO_FORMAT_ARGB32 && format != CAIRO_FORMAT_RGB24))) {
         (void)err_set(e, ERR_INPUT, "%s: PNGs of 8 bits a channel are read, not this one",
                       path);
-    } else if (!(*rgba = arena_push(mem, (size_t)w * (size_t)h, 4))) {
+    } else if (full || !(*rgba = arena_push(mem, (size_t)w * (size_t)h, 4))) {
         (void)err_set(e, ERR_SYSTEM, "%s: no memory for %d x %d pixels", path, w, h);
     } else {
         cairo_surface_flush(s);
