@@ -28,11 +28,11 @@ void gfx_destroy(struct gfx *g); /* NULL is fine */
 struct SDL_Window *gfx_window(struct gfx *g);
 const struct font_metrics *gfx_metrics(const struct gfx *g);
 
-/* Drawable size in pixels (the window's, or what gfx_resize asked for off screen). */
+/* Drawable size in pixels; off screen, what SDL_SetWindowSize asked for. */
 void gfx_pixels(const struct gfx *g, int *w, int *h);
 
-/* Draws the scene at `density` pixels a point to the back buffer (or, off screen, to a
- * target of w x h pixels: any size, larger than a window could be). */
+/* Draws the scene at `density` pixels a point to the back buffer, or, off screen, to a
+ * target of gfx_pixels(). */
 bool gfx_draw(struct gfx *g, const struct scene *sc, float density, struct err *e);
 void gfx_present(struct gfx *g);
 
