@@ -289,8 +289,9 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                          scene_fade(b->theme->paper, alpha * 0.92f));
     (void)scene_text(sc, x, y, ALIGN_LEFT, FONT_UI_BOLD, size, scene_fade(color, alpha),
                      name);
-    (void)scene_text(sc, x + w + 8, y, ALIGN_LEFT, FONT_MONO, note_size,
-                     scene_fade(b->theme->ink_faint, alpha), shape);
+    if (*shape)
+        (void)scene_text(sc, x + w + 8, y, ALIGN_LEFT, FONT_MONO, note_size,
+                         scene_fade(b->theme->ink_faint, alpha), shape);
 }
 
 void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,

@@ -235,6 +235,7 @@ static const char *figures(const struct moment *m, struct attn_dims d)
         return scene_print(sc, "%s (%s causal)", amount(sc, c.flops_dense, "FLOPs"),
                            amount(sc, c.flops_causal, ""));
     case ATTN_MASK:
+        if (!m->s->opts.causal) return "nothing hidden";
         return scene_print(sc, "%s hidden", amount(sc, future, "cells"));
     case ATTN_SOFTMAX:
         return scene_print(sc, "%s, %s", amount(sc, c.exps, "exps"),
