@@ -131,7 +131,7 @@ static void add(struct case_model *m, uint64_t *rng, const char *name, int rows,
     t->shape[0] = rows;
     t->shape[1] = cols;
     t->n = (size_t)rows * (size_t)(cols ? cols : 1);
-    t->v = need(malloc(t->n * sizeof *t->v));
+    t->v = need(calloc(t->n + 1, sizeof *t->v));
     float step = shift == 0.0f ? 1.0f / 256.0f : 1.0f / 128.0f; /* BF16 has 8 bits */
     for (size_t i = 0; i < t->n; i++)
         t->v[i] = shift + (float)((int)(next(rng) % 127) - 63) * step;
@@ -403,24 +403,23 @@ static void product(double *out, const double *in, int n, int rows, int cols,
         }
 }
 
-/* z of row i, one head, from q k v side by side. */
-static void attend(double *z, const double *qkv, int i, int d, int h, int d_head)
+/* z of row i, one head, from q k v side by side; all three begin at the head's columns. */
+static void attend(double *z, const double *qkv, int i, int d, int d_head)
 {
-    double p[1024], max = -INFINITY, sum = 0.0;
+    double p[1024], max = -(double)INFINITY, sum = 0.0;
+    const size_t ld = (size_t)3 * d;
+    const double *q = qkv + (size_t)i * ld, *k = qkv + d, *v = k + d;
     for (int j = 0; j <= i; j++) {
         p[j] = 0.0;
-        for (int a = 0; a < d_head; a++)
-            p[j] += qkv[(size_t)i * 3 * d + h * d_head + a] *
-                    qkv[(size_t)j * 3 * d + d + h * d_head + a];
+        for (int a = 0; a < d_head; a++) p[j] += q[a] * k[(size_t)j * ld + a];
         p[j] /= sqrt(d_head);
         max = fmax(max, p[j]);
     }
     for (int j = 0; j <= i; j++) sum += p[j] = exp(p[j] - max);
     for (int a = 0; a < d_head; a++) {
-        double v = 0.0;
-        for (int j = 0; j <= i; j++)
-            v += p[j] / sum * qkv[(size_t)j * 3 * d + 2 * d + h * d_head + a];
-        z[(size_t)i * d + h * d_head + a] = v;
+        double mix = 0.0;
+        for (int j = 0; j <= i; j++) mix += p[j] / sum * v[(size_t)j * ld + a];
+        z[(size_t)i * d + a] = mix;
     }
 }
 
@@ -445,7 +444,7 @@ static void forward_block(struct case_model *m, int l, double *out, const double
     product(qkv, x, n, d, 3 * d, values(m, l, "attn.c_attn.weight"),
             biases(m, l, "attn.c_attn.bias"));
     for (int i = 0; i < n; i++)
-        for (int h = 0; h < m->spec.n_head; h++) attend(z, qkv, i, d, h, d_head);
+        for (int c = 0; c < d; c += d_head) attend(z + c, qkv + c, i, d, d_head);
     product(y, z, n, d, d, values(m, l, "attn.c_proj.weight"),
             biases(m, l, "attn.c_proj.bias"));
     for (int i = 0; i < n * d; i++) y[i] += in[i];

@@ -163,13 +163,13 @@ static void no_file_asks_for_more_memory_than_its_bytes_justify(void **state)
     /* A megabyte of the densest text that jansson takes. */
     static const char *const dense[] = {"[],", "0,", "{},", "\"\","};
     for (int i = 0; i < 4; i++) {
-        size_t n = 1 << 20, k = strlen(dense[i]), at = 5;
-        struct blob b = {.data = calloc(n + 8, 1)};
+        enum { LENGTH = 1 << 20 };
+        struct blob b = {.data = calloc(LENGTH + 16, 1)};
         assert_non_null(b.data);
-        memcpy(b.data, "{\"a\":[", 6);
-        for (at = 6; at + k < n; at += k) memcpy(b.data + at, dense[i], k);
-        memcpy(b.data + at, "0]}", 3);
-        b.n = at + 3;
+        char *text = (char *)b.data;
+        b.n = (size_t)snprintf(text, 16, "{\"a\":[");
+        while (b.n < LENGTH) b.n += (size_t)snprintf(text + b.n, 16, "%s", dense[i]);
+        b.n += (size_t)snprintf(text + b.n, 8, "0]}");
         folder_write(&f, "vocab.json", &b);
         asked = 0;
         assert_false(used(f.path, &e));

@@ -72,7 +72,7 @@ static void check_pass(struct model_net *net, struct case_model *m, const int32_
     for (int i = 0; i < n; i++) {
         assert_true(model_net_logits(net, logits, i, &c, &e));
         check_near("logits", (struct attn_cmat){logits, 1, vocab, vocab},
-                   want.logits + i * vocab, near);
+                   want.logits + (size_t)i * vocab, near);
     }
     free(logits);
     free(want.h);
@@ -205,6 +205,24 @@ static void a_lone_file_states_all_but_the_heads(void **state)
     folder_fini(&f);
 }
 
+/* What 16 bits mean as an IEEE half, and as the upper half of a float. */
+static double half_value(uint32_t i)
+{
+    int exponent = (int)(i >> 10 & 31), fraction = (int)(i & 1023);
+    double x =
+        exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+    if (exponent == 31) x = fraction ? (double)NAN : (double)INFINITY;
+    return i & 0x8000 ? -x : x;
+}
+
+static double brain_value(uint32_t i)
+{
+    uint32_t bits = i << 16;
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return (double)x;
+}
+
 /* All 65,536 halves and BF16 as rows of wte; wpe is 0, so h shows what was read. */
 static void every_half_is_converted_exactly(void **state)
 {
@@ -223,12 +241,12 @@ static void every_half_is_converted_exactly(void **state)
         struct case_model m;
         s.dtype = (enum case_dtype)dtype;
         case_init(&m, s, 1);
-        memset(case_tensor(&m, "wpe.weight")->v, 0, 1024 * 64 * sizeof(float));
+        memset(case_tensor(&m, "wpe.weight")->v, 0, sizeof(float) * 1024 * 64);
         folder_write_model(&f, &m);
         struct blob b = case_safetensors(&m);
         uint64_t head;
         memcpy(&head, b.data, 8);
-        for (uint32_t i = 0; i < 65536; i++) { /* wte comes first */
+        for (size_t i = 0; i < 65536; i++) { /* wte comes first */
             b.data[8 + head + 2 * i] = (unsigned char)(i & 0xFF);
             b.data[8 + head + 2 * i + 1] = (unsigned char)(i >> 8);
         }
@@ -240,17 +258,7 @@ static void every_half_is_converted_exactly(void **state)
         ran(net, all, 1024, 0);
         const float *h = model_net_input(net, 0).data;
         for (uint32_t i = 0; i < 65536; i++) {
-            int exponent = (int)(i >> 10 & 31), fraction = (int)(i & 1023);
-            double want = exponent == 0 ? ldexp(fraction, -24)
-                                        : ldexp(1024 + fraction, exponent - 25);
-            if (exponent == 31) want = fraction ? (double)NAN : (double)INFINITY;
-            if (i & 0x8000) want = -want;
-            if (dtype == CASE_BF16) {
-                uint32_t bits = i << 16;
-                float x;
-                memcpy(&x, &bits, sizeof x);
-                want = (double)x;
-            }
+            double want = dtype == CASE_F16 ? half_value(i) : brain_value(i);
             if (!((double)h[i] == want || (isnan(want) && isnan(h[i]))))
                 fail_msg("%04x is %g, not %g", i, (double)h[i], want);
         }
@@ -461,7 +469,7 @@ static void a_view_is_what_the_seven_stages_read(void **state)
         char name[64];
         (void)snprintf(name, sizeof name, "h.%d.attn.c_attn.weight", l);
         assert_memory_equal(v.weights.w_qkv.data, case_tensor(&m, name)->v,
-                            8 * 24 * sizeof(float));
+                            sizeof(float) * 8 * 24);
         (void)snprintf(name, sizeof name, "h.%d.attn.c_proj.bias", l);
         assert_memory_equal(v.weights.b_o, case_tensor(&m, name)->v, 8 * sizeof(float));
         struct attn_trace t;

@@ -22,7 +22,7 @@ static void write_vocabulary(void)
                                         "\xc3\x83 \xc2\xa9",
                                         "' s"};
     char merges[256] = "";
-    size_t n = 0;
+    size_t n = 0, k = 0;
     int other = 0x100, id = 0;
     vocab[n++] = '{';
     for (int b = 0; b < 256; b++) {
@@ -39,12 +39,11 @@ static void write_vocabulary(void)
         n +=
             (size_t)snprintf(vocab + n, sizeof vocab - n, "%s\"%.*s%s\":%d", i ? "," : "",
                              (int)(space - pairs[i]), pairs[i], space + 1, id++);
-        strcat(merges, pairs[i]);
-        strcat(merges, "\n");
+        k += (size_t)snprintf(merges + k, sizeof merges - k, "%s\n", pairs[i]);
     }
     vocab[n++] = '}';
     fuzz_write("vocab.json", (const uint8_t *)vocab, n);
-    fuzz_write("merges.txt", (const uint8_t *)merges, strlen(merges));
+    fuzz_write("merges.txt", (const uint8_t *)merges, k);
 }
 
 static void check(const struct model_bpe *b, const int32_t *ids, size_t k,
