@@ -25,6 +25,7 @@ static const struct spacing roomy = {86, 122, 22, 72, 28, 34, 14, 30, 26};
 static const struct spacing tight = {80, 102, 10, 54, 16, 26, 10, 27, 20};
 
 static const float legend_room = 148, strip_room = 84, strip_room_many = 26, margin = 4;
+static const float cell_max_scores = 74, grid_share_w = 0.62f, grid_share_h = 0.70f;
 static const float cell_max = 60, cell_one_by_one = 14; /* points */
 static const float cell_max_many = 30;                  /* where cells are not square */
 static const float extent_min = 24;
@@ -122,6 +123,15 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
 {
     float square =
         fminf(fminf(w / (float)(e.k + groups * e.c), h / (float)(e.k + e.r)), cell_max);
+    if (square >= cell_one_by_one && scene_stages[stage].right_transposed) {
+        /* S is in view for four stages: it grows, Q and K keep what is left */
+        float cell =
+            fminf(fminf(grid_share_w * w / (float)e.c, grid_share_h * h / (float)e.r),
+                  cell_max_scores);
+        struct pitch p = {fminf(cell, (w - cell * (float)e.c) / (float)e.k), cell,
+                          fminf(cell, (h - cell * (float)e.r) / (float)e.k), cell};
+        if (cell > square && fminf(p.k_w, p.k_h) >= cell_one_by_one) return p;
+    }
     if (square >= cell_one_by_one) return (struct pitch){square, square, square, square};
     struct pitch p;
     bool blend = stage == ATTN_WEIGHTED_SUM;
