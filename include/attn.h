@@ -349,8 +349,8 @@ struct attn_head_sum {
 enum { ATTN_HEADS_SIDE = 64 };
 int attn_heads_side(int n_tok);
 struct attn_heads_out {
-    float *scores;  /* [n_head, side, side]  Q K^T before scaling */
-    float *weights; /* [n_head, side, side]  A */
+    float *scores;             /* [n_head, side, side]  Q K^T before scaling */
+    float *weights;            /* [n_head, side, side]  A */
     struct attn_head_sum *sum; /* [n_head] */
 };
 size_t attn_heads_bytes(struct attn_dims d); /* of work; 0 where dims are bad */

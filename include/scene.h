@@ -197,15 +197,15 @@ struct scene_heads {
 
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
-    const struct attn_trace *trace; /* NULL: none yet */
-    const struct attn_ctx *attn;    /* kernels, for rows taken apart in the panel */
-    bool fits;                      /* trace is of the state; false: still computing */
-    uint64_t version;               /* another trace has another version, never 0 */
-    const char *const *tokens;      /* n_tok texts, or NULL: shown by index alone */
-    const float *blend;             /* [n_tok, 3] linear light, scene_blend() */
-    const char *label;              /* "toy · random weights" */
-    float progress;                 /* 0..1 while a worker computes, else < 0 */
-    const char *message;            /* message bar, or NULL */
+    const struct attn_trace *trace;  /* NULL: none yet */
+    const struct attn_ctx *attn;     /* kernels, for rows taken apart in the panel */
+    bool fits;                       /* trace is of the state; false: still computing */
+    uint64_t version;                /* another trace has another version, never 0 */
+    const char *const *tokens;       /* n_tok texts, or NULL: shown by index alone */
+    const float *blend;              /* [n_tok, 3] linear light, scene_blend() */
+    const char *label;               /* "toy · random weights" */
+    float progress;                  /* 0..1 while a worker computes, else < 0 */
+    const char *message;             /* message bar, or NULL */
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
 };
 
@@ -223,7 +223,7 @@ enum { SCENE_MIN_W = 1024, SCENE_MIN_H = 640 }; /* points */
 struct scene_order {
     const int *at;
     int n, columns;
-    float x, y, pitch;  /* of the first cell and from cell to cell, as zoomed and panned */
+    float x, y, pitch; /* of the first cell and from cell to cell, as zoomed and panned */
     float far_x, far_y; /* the least view.x and view.y that show something more; <= 0 */
 };
 
