@@ -3,6 +3,7 @@
 #include "draw.h"
 
 #include <assert.h>
+#include <cglm/cam.h>
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
@@ -167,11 +168,13 @@ static void set_color(float out[4], struct scene_rgba c)
 static void begin_frame(struct painter *p, const struct scene_theme *t,
                         const struct painter_view *view)
 {
-    float sx = 2.0f / (float)view->w, sy = 2.0f / (float)view->h;
-    float flip = view->top_first ? 1.0f : -1.0f;
+    float x = (float)view->x, y = (float)view->y;
+    float from = view->top_first ? y : y + (float)view->h;
+    float to = view->top_first ? y + (float)view->h : y;
+    mat4 m; /* scale and offset are all that an orthographic view of a plane has */
+    glm_ortho(x, x + (float)view->w, from, to, -1, 1, m);
     struct frame_block b = {
-        .view = {sx, flip * sy, -1 - sx * (float)view->x,
-                 -flip - flip * sy * (float)view->y},
+        .view = {m[0][0], m[1][1], m[3][0], m[3][1]},
         .density = {view->density, (float)atlas_hatch_period(view->density), 0, 0}};
     set_color(b.empty, t->empty);
     set_color(b.mask, t->mask);
