@@ -2,25 +2,20 @@
  *
  * One small handler a verb, in a table. A handler looks first and writes afterwards, so
  * that an action that is not possible leaves no trace. */
-#include "step.h"
+#include "handlers.h"
 
 #include <math.h>
 #include <string.h>
-
-const float step_speeds[5] = {0.25f, 0.5f, 1.0f, 2.0f, 4.0f};
-
-enum { SPEED_COUNT = sizeof step_speeds / sizeof *step_speeds };
 
 /* UI sizes that - and + walk along, in percent; browsers' steps. */
 static const int ui_sizes[] = {STEP_MIN_UI, 67,  75,  80,  90,  100,        110,
                                125,         150, 175, 200, 250, STEP_MAX_UI};
 enum { UI_SIZE_COUNT = sizeof ui_sizes / sizeof *ui_sizes };
 
-#define DWELL_SECONDS 0.9f /* a finished stage is looked at so long before the next */
-#define ZOOM_MOST     4096.0f
-#define VIEW_FAR      1e8f /* points; beyond it a float has no whole points left to pan by */
+#define ZOOM_MOST 4096.0f
+#define VIEW_FAR  1e8f /* points; beyond it a float has no whole points left to pan by */
 
-static const struct step_view fitted = {.zoom = 1.0f};
+const struct step_view step_fitted = {.zoom = 1.0f};
 
 /* ---- cells ------------------------------------------------------------------------- */
 
@@ -88,7 +83,7 @@ static bool is_none(struct step_ref r)
 
 /* ---- the state ---------------------------------------------------------------------- */
 
-static struct step_place *here(struct step_state *s)
+struct step_place *step_here(struct step_state *s)
 {
     return &s->place[s->scale];
 }
@@ -107,7 +102,7 @@ struct step_state step_initial(void)
         .seed = 15, /* its numbers are readable, its rows neither even nor all on one */
         .row = 3,   /* "down": it sees enough tokens for a blend, and one is masked */
         .pin = step_no_ref(),
-        .view = fitted,
+        .view = step_fitted,
         .limit = STEP_TOY_TOKENS,
     };
     s.place[STEP_GPT2] = (struct step_place){
@@ -115,13 +110,13 @@ struct step_state step_initial(void)
         .seed = 1,
         .row = STEP_GPT2_TOKENS - 1, /* sees every token */
         .pin = step_no_ref(),
-        .view = fitted,
+        .view = step_fitted,
         .limit = STEP_MAX_TOKENS,
     };
     s.opts = (struct attn_opts){.scale = true, .causal = true, .residual = true};
     s.speed = 1.0f;
     s.over.kind = STEP_OVER_WEIGHTS;
-    s.over.view = fitted;
+    s.over.view = step_fitted;
     s.hover = step_no_ref();
     s.ui_percent = 100;
     return s;
@@ -138,7 +133,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     bool same = p->n_block == m->n_block && p->dims.d_model == m->dims.d_model &&
                 p->dims.n_head == m->dims.n_head;
     if (!same) p->head = p->block = 0;
-    if (!same || p->dims.n_tok != m->dims.n_tok) p->view = fitted;
+    if (!same || p->dims.n_tok != m->dims.n_tok) p->view = step_fitted;
     p->dims = m->dims;
     p->n_block = m->n_block;
     p->limit = m->limit;
@@ -146,7 +141,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     p->pin = s->hover = step_no_ref();
     s->scale = STEP_GPT2;
     s->over.at = p->block * p->dims.n_head + p->head;
-    s->over.view = fitted;
+    s->over.view = step_fitted;
     s->over.menu = false;
 }
 
@@ -154,218 +149,6 @@ void step_push(struct step_actions *list, struct step_action a)
 {
     int room = sizeof list->at / sizeof *list->at;
     if (list->n < room) list->at[list->n++] = a;
-}
-
-/* ---- the overview ---------------------------------------------------------------------- */
-
-static int head_count(const struct step_place *p)
-{
-    return (p->n_block > 1 ? p->n_block : 1) * p->dims.n_head;
-}
-
-/* The overview is of another place now: it begins at the head that is shown there. */
-static void over_here(struct step_state *s)
-{
-    const struct step_place *p = here(s);
-    s->over.at = p->block * p->dims.n_head + p->head;
-    s->over.view = fitted;
-    s->over.menu = false;
-}
-
-static bool do_overview(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    s->over.open = !s->over.open;
-    s->playing = s->run_on = false; /* nothing plays unseen */
-    s->dwell = 0.0f;
-    s->hover = step_no_ref();
-    over_here(s);
-    return true;
-}
-
-static bool do_over_kind(struct step_state *s, const struct step_action *a)
-{
-    if (a->i < 0 || a->i >= STEP_OVER_KIND_COUNT) return false;
-    s->over.kind = (enum step_over_kind)a->i;
-    return true;
-}
-
-static bool do_over_sort(struct step_state *s, const struct step_action *a)
-{
-    if (a->i < 0 || a->i >= STEP_SORT_COUNT) return false;
-    s->over.sort = (enum step_over_sort)a->i;
-    s->over.menu = false;
-    return true;
-}
-
-static bool do_over_menu(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    if (!s->over.open) return false;
-    s->over.menu = !s->over.menu;
-    return true;
-}
-
-static bool do_over_at(struct step_state *s, const struct step_action *a)
-{
-    if (a->i < 0 || a->i >= head_count(here(s))) return false;
-    s->over.at = a->i;
-    return true;
-}
-
-static bool do_over_open(struct step_state *s, const struct step_action *a)
-{
-    struct step_place *p = here(s);
-    if (a->i < 0 || a->i >= head_count(p)) return false;
-    p->head = a->i % p->dims.n_head;
-    if (step_is_loaded(p)) p->block = a->i / p->dims.n_head;
-    s->over.open = false;
-    return true;
-}
-
-/* ---- playback ------------------------------------------------------------------------ */
-
-static void show(struct step_state *s, enum attn_stage stage, float time)
-{
-    if (stage != s->stage) s->hover = step_no_ref(); /* another matrix may lie there */
-    s->stage = stage;
-    s->time = time;
-    s->dwell = 0.0f;
-}
-
-static void play(struct step_state *s, bool run_on)
-{
-    s->playing = true;
-    s->run_on = run_on;
-    s->dwell = 0.0f;
-}
-
-static void stop(struct step_state *s)
-{
-    s->playing = s->run_on = false;
-    s->dwell = 0.0f;
-}
-
-static bool is_last(enum attn_stage stage)
-{
-    return stage + 1 == ATTN_STAGE_COUNT;
-}
-
-static bool do_next(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    if (s->time < 1.0f) {
-        s->time = 1.0f;
-        stop(s);
-        return true;
-    }
-    if (is_last(s->stage)) return false;
-    show(s, s->stage + 1, 0.0f);
-    play(s, false);
-    return true;
-}
-
-static bool do_prev(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    if (s->stage > 0)
-        show(s, s->stage - 1, 1.0f);
-    else if (s->time > 0.0f || s->playing)
-        s->time = 0.0f;
-    else
-        return false;
-    stop(s);
-    return true;
-}
-
-static bool do_go(struct step_state *s, const struct step_action *a)
-{
-    if (a->i < 0 || a->i >= ATTN_STAGE_COUNT) return false;
-    show(s, (enum attn_stage)a->i, 0.0f);
-    play(s, false);
-    return true;
-}
-
-static bool do_play(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    if (s->playing) {
-        stop(s);
-        return true;
-    }
-    if (s->time >= 1.0f) show(s, is_last(s->stage) ? 0 : s->stage + 1, 0.0f);
-    play(s, true);
-    return true;
-}
-
-static bool do_restart(struct step_state *s, const struct step_action *a)
-{
-    (void)a;
-    show(s, s->stage, 0.0f);
-    play(s, false);
-    return true;
-}
-
-static bool do_scrub(struct step_state *s, const struct step_action *a)
-{
-    if (!(a->x >= 0.0f && a->x <= 1.0f)) return false; /* NaN too */
-    s->time = a->x;
-    stop(s);
-    return true;
-}
-
-enum { TENTHS = 10 };
-
-/* The k-th place where a micro-step stops, ascending from 0 to 1, k < stops(c). */
-static int stops(const struct step_clock *c)
-{
-    return c->n_beat > 1 ? c->n_beat + 3 : TENTHS + 1;
-}
-
-static float stop_at(const struct step_clock *c, int k)
-{
-    if (c->n_beat < 2) return (float)k / (float)TENTHS;
-    if (k == 0) return 0.0f;
-    return k <= c->n_beat + 1 ? step_beat_start(c, k - 1) : 1.0f;
-}
-
-static bool do_beat(struct step_state *s, const struct step_action *a)
-{
-    if (a->i != 1 && a->i != -1) return false;
-    struct step_clock c = step_clock_of(s->stage, step_place_of(s)->dims);
-    int n = stops(&c), k = a->i > 0 ? 0 : n - 1;
-    if (a->i > 0)
-        while (k < n && stop_at(&c, k) <= s->time) k++;
-    else
-        while (k >= 0 && stop_at(&c, k) >= s->time) k--;
-    bool inside = k >= 0 && k < n;
-    if (!inside && !s->playing) return false;
-    if (inside) s->time = stop_at(&c, k);
-    stop(s);
-    return true;
-}
-
-static int speed_index(float speed)
-{
-    for (int i = 0; i < SPEED_COUNT; i++)
-        if (step_speeds[i] == speed) return i;
-    return -1;
-}
-
-static bool do_speed(struct step_state *s, const struct step_action *a)
-{
-    if (speed_index(a->x) < 0) return false;
-    s->speed = a->x;
-    return true;
-}
-
-static bool do_speed_by(struct step_state *s, const struct step_action *a)
-{
-    if (a->i != 1 && a->i != -1) return false;
-    int to = speed_index(s->speed) + a->i;
-    if (to < 0 || to >= SPEED_COUNT) return false;
-    s->speed = step_speeds[to];
-    return true;
 }
 
 /* ---- what is looked at ---------------------------------------------------------------- */
@@ -383,7 +166,7 @@ static bool do_scale_to(struct step_state *s, const struct step_action *a)
 
 static bool do_tokens(struct step_state *s, const struct step_action *a)
 {
-    struct step_place *p = here(s);
+    struct step_place *p = step_here(s);
     if (s->scale != STEP_GPT2 || step_is_loaded(p) || a->i < 1 || a->i > p->limit)
         return false;
     p->dims.n_tok = a->i;
@@ -395,8 +178,8 @@ static bool do_tokens(struct step_state *s, const struct step_action *a)
 
 static bool do_seed(struct step_state *s, const struct step_action *a)
 {
-    if (step_is_loaded(here(s))) return false;
-    here(s)->seed = (uint32_t)a->i;
+    if (step_is_loaded(step_here(s))) return false;
+    step_here(s)->seed = (uint32_t)a->i;
     return true;
 }
 
@@ -405,58 +188,58 @@ static bool do_seed(struct step_state *s, const struct step_action *a)
 static bool do_roll(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    if (step_is_loaded(here(s))) return false;
-    uint32_t x = here(s)->seed % 9973u;
-    here(s)->seed = x ? x * 2213u % 9973u : 1u;
+    if (step_is_loaded(step_here(s))) return false;
+    uint32_t x = step_here(s)->seed % 9973u;
+    step_here(s)->seed = x ? x * 2213u % 9973u : 1u;
     return true;
 }
 
 static bool do_head(struct step_state *s, const struct step_action *a)
 {
-    if (a->i < 0 || a->i >= here(s)->dims.n_head) return false;
-    here(s)->head = a->i;
+    if (a->i < 0 || a->i >= step_here(s)->dims.n_head) return false;
+    step_here(s)->head = a->i;
     return true;
 }
 
 static bool do_head_by(struct step_state *s, const struct step_action *a)
 {
     if (a->i != 1 && a->i != -1) return false;
-    struct step_action to = {.i = here(s)->head + a->i};
+    struct step_action to = {.i = step_here(s)->head + a->i};
     return do_head(s, &to);
 }
 
 static bool do_block(struct step_state *s, const struct step_action *a)
 {
-    if (a->i < 0 || a->i >= here(s)->n_block) return false;
-    here(s)->block = a->i;
+    if (a->i < 0 || a->i >= step_here(s)->n_block) return false;
+    step_here(s)->block = a->i;
     return true;
 }
 
 static bool do_block_by(struct step_state *s, const struct step_action *a)
 {
     if (a->i != 1 && a->i != -1) return false;
-    struct step_action to = {.i = here(s)->block + a->i};
+    struct step_action to = {.i = step_here(s)->block + a->i};
     return do_block(s, &to);
 }
 
 static bool do_row(struct step_state *s, const struct step_action *a)
 {
-    if (a->i < 0 || a->i >= here(s)->dims.n_tok) return false;
-    here(s)->row = a->i;
-    here(s)->pin = step_no_ref();
+    if (a->i < 0 || a->i >= step_here(s)->dims.n_tok) return false;
+    step_here(s)->row = a->i;
+    step_here(s)->pin = step_no_ref();
     return true;
 }
 
 static bool do_row_by(struct step_state *s, const struct step_action *a)
 {
     if (a->i != 1 && a->i != -1) return false;
-    struct step_action to = {.i = here(s)->row + a->i};
+    struct step_action to = {.i = step_here(s)->row + a->i};
     return do_row(s, &to);
 }
 
 static bool do_pin(struct step_state *s, const struct step_action *a)
 {
-    struct step_place *p = here(s);
+    struct step_place *p = step_here(s);
     if (!exists(a->ref, p->dims)) return false;
     if (step_ref_is(a->ref, p->pin)) {
         p->pin = step_no_ref();
@@ -471,7 +254,7 @@ static bool do_hover(struct step_state *s, const struct step_action *a)
 {
     if (is_none(a->ref))
         s->hover = step_no_ref();
-    else if (exists(a->ref, here(s)->dims))
+    else if (exists(a->ref, step_here(s)->dims))
         s->hover = a->ref;
     else
         return false;
@@ -507,7 +290,7 @@ static bool view_is(struct step_view a, struct step_view b)
 /* What zooming and panning changes: the overview's view while it is open. */
 static struct step_view *seen(struct step_state *s)
 {
-    return s->over.open ? &s->over.view : &here(s)->view;
+    return s->over.open ? &s->over.view : &step_here(s)->view;
 }
 
 /* Comparisons are written so that NaN fails them. */
@@ -522,7 +305,7 @@ static bool look(struct step_state *s, struct step_view v)
 /* The point under the pointer stays: p = (p - x) / zoom before and after. */
 static bool do_zoom(struct step_state *s, const struct step_action *a)
 {
-    struct step_view old = *seen(s), v = fitted;
+    struct step_view old = *seen(s), v = step_fitted;
     if (!(a->z > 0.0f) || !isfinite(a->z) || !isfinite(a->x) || !isfinite(a->y))
         return false;
     v.zoom = fminf(fmaxf(old.zoom * a->z, 1.0f), ZOOM_MOST);
@@ -550,7 +333,7 @@ static bool do_view(struct step_state *s, const struct step_action *a)
 static bool do_fit(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    return look(s, fitted);
+    return look(s, step_fitted);
 }
 
 /* ---- the window -------------------------------------------------------------------------- */
@@ -565,10 +348,10 @@ static bool do_help(struct step_state *s, const struct step_action *a)
 static bool do_edit(struct step_state *s, const struct step_action *a)
 {
     bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_PATH;
-    if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(here(s)))) return false;
+    if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(step_here(s)))) return false;
     s->editing = (enum step_edit)a->i;
     s->focus = 0;
-    if (s->editing) stop(s);
+    if (s->editing) play_stop(s);
     return true;
 }
 
@@ -623,7 +406,7 @@ static bool do_focus(struct step_state *s, const struct step_action *a)
 static bool do_escape(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    struct step_place *p = here(s);
+    struct step_place *p = step_here(s);
     if (s->editing)
         s->editing = STEP_EDIT_NONE;
     else if (s->help)
@@ -636,8 +419,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->over.open = false;
     else if (!is_none(p->pin))
         p->pin = step_no_ref();
-    else if (!view_is(p->view, fitted))
-        p->view = fitted;
+    else if (!view_is(p->view, step_fitted))
+        p->view = step_fitted;
     else if (s->fullscreen)
         s->fullscreen = false;
     else
@@ -691,45 +474,4 @@ bool step_apply(struct step_state *s, struct step_action a)
     /* Whatever plays is to be seen. */
     if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = false;
     return true;
-}
-
-bool step_is_moving(const struct step_state *s)
-{
-    return s->playing;
-}
-
-/* Lets at most dt seconds pass in the stage shown; returns what is left of them. */
-static float advance(struct step_state *s, float dt)
-{
-    struct step_clock c = step_clock_of(s->stage, step_place_of(s)->dims);
-    float need = (1.0f - s->time) * c.seconds / s->speed;
-    float left = dt < need ? 0.0f : dt - need;
-    s->time = dt < need ? fminf(s->time + dt * s->speed / c.seconds, 1.0f) : 1.0f;
-    if (s->time >= 1.0f && (!s->run_on || is_last(s->stage))) stop(s);
-    return left;
-}
-
-/* The same for the pause behind a finished stage. */
-static float dwell(struct step_state *s, float dt)
-{
-    float need = DWELL_SECONDS - s->dwell;
-    if (dt * s->speed < need) {
-        s->dwell += dt * s->speed;
-        return 0.0f;
-    }
-    show(s, s->stage + 1, 0.0f);
-    return dt - need / s->speed;
-}
-
-bool step_tick(struct step_state *s, float dt)
-{
-    if (!(dt > 0.0f) || !isfinite(dt)) return false; /* a clock that stood or slipped */
-    bool moved = false;
-    while (s->playing && dt > 0.0f) {
-        enum attn_stage stage = s->stage;
-        float time = s->time;
-        dt = time < 1.0f ? advance(s, dt) : dwell(s, dt);
-        moved = moved || s->time != time || s->stage != stage || !s->playing;
-    }
-    return moved;
 }
