@@ -1,8 +1,6 @@
 /* The overview: every block and head at a glance. */
 #include "handlers.h"
 
-#include <math.h>
-
 static int head_count(const struct step_place *p)
 {
     return (p->n_block > 1 ? p->n_block : 1) * p->dims.n_head;
