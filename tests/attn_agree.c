@@ -62,7 +62,7 @@ static void want_z(const struct problem *p, const double *qkv, double *z, int he
 {
     size_t w = (size_t)p->d.d_model;
     int d = attn_d_head(p->d), seen = p->o.causal ? i + 1 : p->d.n_tok;
-    double *s = get((size_t)seen * sizeof *s), max = -INFINITY, sum = 0.0;
+    double *s = get((size_t)seen * sizeof *s), max = (double)-INFINITY, sum = 0.0;
     const double *q = qkv + (size_t)i * 3 * w + (size_t)head * d;
     for (int j = 0; j < seen; j++) {
         const double *k = qkv + (size_t)j * 3 * w + w + (size_t)head * d;

@@ -57,7 +57,7 @@ void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_
         }
     for (int i = 0; i < n_run; i++) {
         runs[i].median = median(runs[i].sample, rounds);
-        runs[i].best = INFINITY;
+        runs[i].best = (double)INFINITY;
         for (int k = 0; k < rounds; k++)
             runs[i].best = fmin(runs[i].best, runs[i].sample[k]);
         if (rounds < BENCH_ROUNDS_MAX) runs[i].sample[rounds] = -1.0;

@@ -88,42 +88,56 @@ struct given {
     const char *at[OPT_COUNT];
 };
 
+static int option_named(const char *name, size_t n)
+{
+    int o = 0;
+    while (o < OPT_COUNT &&
+           !(strlen(option_names[o]) == n && strncmp(option_names[o], name, n) == 0))
+        o++;
+    return o;
+}
+
+/* The option at argv[*i], whose value may be the next one. */
+static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
+                           struct err *e)
+{
+    const char *arg = argv[*i];
+    size_t n = strcspn(arg, "=");
+    int o = option_named(arg, n);
+    const char *value = arg[n] == '=' ? arg + n + 1 : NULL;
+    if (o == OPT_COUNT)
+        return err_set(e, ERR_USAGE,
+                       "%.*s: there is no such option; see headlight --help", (int)n,
+                       arg);
+    const char *name = option_names[o];
+    if (g->at[o]) return err_set(e, ERR_USAGE, "%s: given twice; give it once", name);
+    if (o >= OPT_FLAGS) {
+        if (value) return err_set(e, ERR_USAGE, "%s: takes no value", name);
+        g->at[o] = "";
+        return true;
+    }
+    if (!value && *i + 1 < argc && (o == OPT_TEXT || strncmp(argv[*i + 1], "--", 2) != 0))
+        value = argv[++*i];
+    if (!value || value[0] == '\0')
+        return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
+    g->at[o] = value;
+    return true;
+}
+
 static bool collect(struct given *g, int argc, char *const *argv, struct err *e)
 {
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];
-        if (arg[0] != '-' || arg[1] == '\0') {
-            if (g->model || arg[0] == '\0' || arg[0] == '-')
-                return err_set(e, ERR_USAGE,
-                               "%s: one model, a folder or a file, is opened; see "
-                               "headlight --help",
-                               arg);
-            g->model = arg;
+        if (arg[0] == '-' && arg[1] != '\0') {
+            if (!collect_option(g, argc, argv, &i, e)) return false;
             continue;
         }
-        size_t n = strcspn(arg, "=");
-        int o = 0;
-        while (o < OPT_COUNT &&
-               !(strlen(option_names[o]) == n && strncmp(option_names[o], arg, n) == 0))
-            o++;
-        const char *value = arg[n] == '=' ? arg + n + 1 : NULL;
-        if (o == OPT_COUNT)
+        if (g->model || arg[0] == '\0' || arg[0] == '-')
             return err_set(e, ERR_USAGE,
-                           "%.*s: there is no such option; see headlight --help", (int)n,
+                           "%s: one model, a folder or a file, is opened; see "
+                           "headlight --help",
                            arg);
-        const char *name = option_names[o];
-        if (g->at[o]) return err_set(e, ERR_USAGE, "%s: given twice; give it once", name);
-        if (o >= OPT_FLAGS) {
-            if (value) return err_set(e, ERR_USAGE, "%s: takes no value", name);
-            g->at[o] = "";
-            continue;
-        }
-        if (!value && i + 1 < argc &&
-            (o == OPT_TEXT || strncmp(argv[i + 1], "--", 2) != 0))
-            value = argv[++i];
-        if (!value || value[0] == '\0')
-            return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
-        g->at[o] = value;
+        g->model = arg;
     }
     return true;
 }

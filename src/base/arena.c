@@ -1,5 +1,6 @@
 /* Memory by lifetime: pushed from the front, given back at once. */
-#define _DEFAULT_SOURCE /* madvise */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the name by which libc offers madvise */
+#define _DEFAULT_SOURCE
 #include "base.h"
 
 #include <stdlib.h>

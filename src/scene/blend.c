@@ -45,7 +45,7 @@ static void blend_strips(const struct stage *st, int rows_done)
             float y = g.y + (float)i * g.cell_h;
             if (y + g.cell_h < st->b.canvas.y || y > st->b.canvas.y + st->b.canvas.h)
                 continue;
-            strip(st, &g, i, blended(blend + 3 * i));
+            strip(st, &g, i, blended(blend + 3 * (size_t)i));
         }
         return;
     }

@@ -128,9 +128,10 @@ static bool figure_of(const struct brush *b, const struct grid *g,
         *f = (struct figure){decimals, false, size};
         if (figure_fits(b, st, *f, g->cell_w * 0.84f - 2)) return true;
     }
+    int smaller = (int)((size - number_least + 0.5f) * 2); /* steps of half a point */
     for (int bare = 0; bare < 2; bare++)
-        for (float least = size; least >= number_least - 0.5f; least -= 0.5f) {
-            *f = (struct figure){1, bare, least};
+        for (int k = 0; k <= smaller; k++) {
+            *f = (struct figure){1, bare, size - 0.5f * (float)k};
             if (figure_fits(b, st, *f, g->cell_w - 3)) return true;
         }
     *f = (struct figure){0, false, size};

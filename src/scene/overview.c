@@ -41,8 +41,7 @@ const char *scene_sort_means(enum step_over_sort s)
 {
     static const char *const means[STEP_SORT_COUNT] = {
         "As they lie in the model",
-        "How spread out a row is, in bits: mean of \u2212\u03A3 A log\u2082 A; lowest "
-        "first",
+        "Spread of a row in bits: mean of \u2212\u03A3 A log\u2082 A; lowest first",
         "Weight on the token just before: mean over rows from the second on",
         "Weight on the first token (a sink): mean over rows from the second on",
         "Weight on the token itself: mean over rows from the second on",
@@ -234,7 +233,8 @@ static int best_columns(int n, float w, float h)
     int best = 1;
     float most = 0;
     for (int c = 1; c <= n; c++) {
-        float pitch = fminf(w / (float)c, h / (float)((n + c - 1) / c));
+        int rows = (n + c - 1) / c;
+        float pitch = fminf(w / (float)c, h / (float)rows);
         if (pitch <= most) continue;
         most = pitch;
         best = c;
@@ -294,9 +294,10 @@ static void draw_grid(struct grid_of_heads *g)
     sc->clip = (struct scene_rect){g->box.x - frame_w, g->box.y - frame_w,
                                    g->box.w + 2 * frame_w, g->box.h + 2 * frame_w};
     for (int k = 0; k < o->n; k++) {
+        int row = k / o->columns;
         box = (struct scene_rect){o->x + (float)(k % o->columns) * o->pitch + gap / 2,
-                                  o->y + (float)(k / o->columns) * o->pitch + gap / 2,
-                                  o->pitch - gap, o->pitch - gap};
+                                  o->y + (float)row * o->pitch + gap / 2, o->pitch - gap,
+                                  o->pitch - gap};
         if (box.x > g->box.x + g->box.w || box.x + box.w < g->box.x ||
             box.y > g->box.y + g->box.h || box.y + box.h < g->box.y)
             continue;

@@ -56,8 +56,8 @@ void motion_fade(struct stage *st)
     float lo, hi, t = st->done ? 1 : st->beat.part;
     score_range(st, &lo, &hi);
     float u = step_ease(fminf(fmaxf((t - 0.2f) / 0.7f, 0), 1));
-    float after =
-        st->b.s->opts.scale ? 1.0f / sqrtf((float)(st->d.d_model / st->d.n_head)) : 1.0f;
+    int d_head = st->d.d_model / st->d.n_head;
+    float after = st->b.s->opts.scale ? 1.0f / sqrtf((float)d_head) : 1.0f;
     if (u < 1) g.tensor = ATTN_S_RAW;
     struct grid_style style = grid_style(&st->b, &g);
     style.lo = lo;

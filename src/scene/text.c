@@ -191,6 +191,23 @@ const char *scene_signed(struct scene *sc, float value, int decimals)
 
 /* ---- tokens --------------------------------------------------------------------------- */
 
+/* What stands for a character that cannot be seen; NULL: it can. */
+static const char *stand_in(uint32_t c)
+{
+    switch (c) {
+    case ' ':
+        return "\u00B7";
+    case '\n':
+        return "\u23CE";
+    case '\t':
+        return "\u21E5";
+    case 0xA0: /* a space that does not break */
+        return "\u2423";
+    default:
+        return NULL;
+    }
+}
+
 const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token)
 {
     if (!src->tokens || !src->tokens[token]) return "";
@@ -200,14 +217,11 @@ const char *scene_token_text(struct scene *sc, const struct scene_source *src, i
     while (*at && n + 8 < sizeof text) {
         const char *from = at;
         uint32_t c = utf8_next(&at);
-        const char *as = c == ' '    ? "\u00B7"
-                         : c == '\n' ? "\u23CE"
-                         : c == '\t' ? "\u21E5"
-                         : c == 0xA0 ? "\u2423" /* a space that does not break */
-                                     : NULL;
+        const char *as = stand_in(c);
         int len = as ? (int)strlen(as) : (int)(at - from);
         bool part = c == 0xFFFD && len == 1; /* of a character that spans tokens */
-        if (part || ((c < ' ' || c == 0x7F) && !as)) {
+        bool control = (c < ' ' || c == 0x7F) && !as;
+        if (part || control) {
             n +=
                 (size_t)snprintf(text + n, sizeof text - n, "%02X", (unsigned char)*from);
             continue;

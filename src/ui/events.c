@@ -117,7 +117,8 @@ static bool over_key(const struct ui_event *ev, const struct scene *seen,
     push(out, STEP_OVER_AT, o->at[to]);
     struct step_view v = over_now(seen, s);
     float x = v.x + (float)(to % o->columns) * o->pitch;
-    float y = v.y + (float)(to / o->columns) * o->pitch;
+    int row = to / o->columns;
+    float y = v.y + (float)row * o->pitch;
     v.x += fmaxf(-x, 0) - fmaxf(x + o->pitch - seen->canvas.w, 0);
     v.y += fmaxf(-y, 0) - fmaxf(y + o->pitch - seen->canvas.h, 0);
     over_view(seen, v, out);

@@ -140,11 +140,16 @@ static const struct {
     int mod;
 } prefixes[] = {{"Ctrl+", UI_CTRL}, {"Shift+", UI_SHIFT}, {"Alt+", UI_ALT}};
 
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* Whether text begins with `with`, whatever the case; *rest is what is behind it. */
 static bool begins(const char *text, const char *with, const char **rest)
 {
     for (; *with; text++, with++)
-        if (tolower((unsigned char)*text) != tolower((unsigned char)*with)) return false;
+        if (lower(*text) != lower(*with)) return false;
     *rest = text;
     return true;
 }
@@ -171,7 +176,7 @@ bool ui_key_parse(const char *name, int *key, int *mods)
     bool one = name[0] && !name[1];
     if (!one || !(isalnum((unsigned char)*name) || strchr(",.-=[];'`\\/", *name)))
         return false;
-    *key = tolower((unsigned char)*name);
+    *key = lower(*name);
     *mods = with;
     return true;
 }

@@ -137,9 +137,9 @@ void panel_heads(struct panel *p)
     weights.over.kind = STEP_OVER_WEIGHTS;
     for (int h = 0; h < n; h++) {
         bool on = h == place->head;
+        int row = h / a_row;
         struct scene_rect box = {p->x + (float)(h % a_row) * pitch,
-                                 p->y + (float)(h / a_row) * (side + STRIP_NUMBER_H),
-                                 side, side};
+                                 p->y + (float)row * (side + STRIP_NUMBER_H), side, side};
         const struct scene_theme *t = u->theme;
         ui_control(scene_border(u->sc, box, STRIP_FRAME, 1, t->mask, t->empty_line),
                    UI_ID_STRIP + h, ui_act(STEP_HEAD, h),
