@@ -8,4 +8,7 @@ set_tests_properties(model_npy PROPERTIES LABELS unit)
 # them (rsvg-convert, xmllint, poppler's) are used where they are installed.
 layer_test(paper SOURCES tests/ui_case.c tests/scene_case.c NEEDS gfx ui model)
 target_compile_definitions(test_paper PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
+if(HEADLIGHT_SANITIZE)
+    target_sources(test_paper PRIVATE tests/keep_loaded.c)
+endif()
 set_tests_properties(paper PROPERTIES LABELS image)

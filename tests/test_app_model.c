@@ -171,8 +171,9 @@ static void a_failure_names_the_file_and_leaves_what_was_loaded(void **state)
     static const int32_t ids[] = {7, 7, 8};
     struct err e = {0};
     load(f, "7 7 8");
-    const struct blob junk = blob_text("not a model at all, not even nearly");
+    struct blob junk = blob_text("not a model at all, not even nearly");
     folder_write(&f->folder, "junk.safetensors", &junk);
+    blob_free(&junk);
     const char *path = folder_file(&f->folder, "junk.safetensors");
     assert_false(app_load(&f->a, path, NULL, NULL, &e));
     assert_int_equal(e.code, ERR_INPUT);
@@ -219,8 +220,9 @@ static void paths_are_completed_as_far_as_they_agree(void **state)
     struct fix *f = *state;
     struct complete c;
     char typed[160];
-    const struct blob some = blob_text("x");
+    struct blob some = blob_text("x");
     folder_write(&f->folder, "model.bin", &some);
+    blob_free(&some);
     int n = snprintf(typed, sizeof typed, "%s/mo", f->folder.path);
     complete_path(&c, typed, (size_t)n);
     assert_int_equal(c.n, 2); /* config.json is no model */

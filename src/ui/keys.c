@@ -140,9 +140,10 @@ static const struct {
     int mod;
 } prefixes[] = {{"Ctrl+", UI_CTRL}, {"Shift+", UI_SHIFT}, {"Alt+", UI_ALT}};
 
-static char lower(char c)
+static int lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    int u = (unsigned char)c;
+    return u >= 'A' && u <= 'Z' ? u - 'A' + 'a' : u;
 }
 
 /* Whether text begins with `with`, whatever the case; *rest is what is behind it. */
