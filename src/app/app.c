@@ -519,7 +519,7 @@ bool app_export(struct app *a, const char *path, struct err *e)
     struct arena mem;
     size_t pixels = (size_t)a->px_w * (size_t)a->px_h;
     if (!arena_init(&mem, pixels * 4 + 64, e)) return false;
-    uint8_t *rgba = arena_push(&mem, pixels, 4);
+    uint8_t *rgba = arena_take(&mem, pixels, 4);
     bool ok = rgba != NULL;
     if (!ok) (void)err_set(e, ERR_SYSTEM, "%s: no memory for the picture", path);
     ok = ok &&
