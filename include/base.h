@@ -106,6 +106,20 @@ void file_drop(struct file_out *f); /* nothing is left; one that is not open is 
 /* The same for n bytes at once. */
 bool file_write(const char *path, const void *data, size_t n, struct err *e);
 
+/* A folder that appears whole or not at all: filled beside its place, then renamed. Whatever
+ * is of that name already stays: ERR_INPUT. Whoever begins it, ends it or drops it. */
+struct file_folder {
+    bool is_open;
+    char path[FILE_PATH], part[FILE_PATH];
+};
+bool file_folder_begin(struct file_folder *f, const char *path, struct err *e);
+/* Where the file `name` (no folder in it) is to be written meanwhile. */
+bool file_folder_name(const struct file_folder *f, const char *name, char out[FILE_PATH],
+                      struct err *e);
+/* false: nothing is left. */
+bool file_folder_end(struct file_folder *f, struct err *e);
+void file_folder_drop(struct file_folder *f); /* one that is not open is fine */
+
 /* Whether path names a folder in which a file can be created (the folder part of
  * path, "." where it has none). Lets a long job fail before it starts. */
 bool file_can_write(const char *path, struct err *e);

@@ -249,6 +249,67 @@ static void what_is_no_regular_file_is_not_opened(void **state)
     assert_false(file_exists("/nonexistent"));
 }
 
+static bool put_inside(const struct file_folder *f, const char *name)
+{
+    char path[FILE_PATH];
+    return file_folder_name(f, name, path, NULL) && file_write(path, "x", 1, NULL);
+}
+
+static void a_folder_appears_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct file_folder f;
+    struct err e = {0};
+    char path[FILE_PATH];
+    (void)snprintf(path, sizeof path, "%s/", in_folder("d"));
+    assert_true(file_folder_begin(&f, path, &e));
+    assert_true(put_inside(&f, "p"));
+    assert_false(file_exists(in_folder("d")));
+    file_folder_drop(&f);
+    file_folder_drop(&f);
+    assert_false(file_folder_end(&f, &e));
+
+    assert_true(file_folder_begin(&f, path, &e));
+    assert_true(put_inside(&f, "p"));
+    assert_true(put_inside(&f, "q"));
+    assert_true(file_folder_end(&f, &e));
+    assert_true(file_is_folder(in_folder("d")));
+    struct stat st;
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    assert_int_equal(stat(in_folder("d"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0777 & ~mask);
+    assert_true(file_exists(in_folder("d/p")));
+
+    assert_false(file_folder_begin(&f, path, &e)); /* is there: untouched */
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_true(file_exists(in_folder("d/q")));
+    assert_int_equal(unlink(in_folder("d/p")) | unlink(in_folder("d/q")), 0);
+    assert_int_equal(rmdir(in_folder("d")), 0);
+}
+
+static void a_folder_that_has_come_meanwhile_stays(void **state)
+{
+    (void)state;
+    struct file_folder f;
+    struct err e = {0};
+    char path[FILE_PATH];
+    (void)snprintf(path, sizeof path, "%s", in_folder("d"));
+    assert_true(file_folder_begin(&f, path, &e));
+    assert_true(put_inside(&f, "p"));
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(file_folder_end(&f, &e));
+    assert_false(f.is_open);
+    assert_int_equal(rmdir(path), 0); /* it stayed empty */
+
+    assert_false(file_folder_begin(&f, "", &e));
+    assert_false(file_folder_begin(&f, in_folder("none/d"), &e));
+    assert_int_equal(e.code, ERR_INPUT);
+    assert_int_equal(symlink("nowhere", path), 0);
+    assert_false(file_folder_begin(&f, path, &e));
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +320,8 @@ int main(void)
         cmocka_unit_test(a_failed_write_leaves_nothing),
         cmocka_unit_test(a_file_in_parts_appears_when_it_is_ended),
         cmocka_unit_test(links_and_devices_stay_what_they_are),
+        cmocka_unit_test(a_folder_appears_whole_or_not_at_all),
+        cmocka_unit_test(a_folder_that_has_come_meanwhile_stays),
         cmocka_unit_test(a_long_error_is_cut_between_characters),
         cmocka_unit_test(a_file_is_read_at_any_place_until_it_shrinks),
         cmocka_unit_test(what_is_no_regular_file_is_not_opened),
