@@ -313,6 +313,13 @@ enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
 /* y[i] = e^x[i] by the kernels, for any x, NaN and infinities included. y may be x. */
 void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n);
 
+/* reach[j] = |v_j W_O|, the length of what source j adds to a row of Y through one head at
+ * weight 1: at weight a_ij it adds a_ij times that.
+ *   reach [n_tok]  work [n_tok, d_model]: v W_O  v [n_tok, d_head]
+ *   w_o [d_head, d_model]: the head's rows of W_O */
+enum attn_status attn_reach(const struct attn_ctx *c, float *reach, struct attn_mat work,
+                            struct attn_cmat v, struct attn_cmat w_o);
+
 /* ---- one row, taken apart ---------------------------------------------------------------- */
 
 /* What softmax did to one row of n scores: e[j] = exp(s[j] - max) in float32, as the

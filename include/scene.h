@@ -76,6 +76,7 @@ struct scene_heat {
     float lo, hi;  /* values at the map's ends; diverging: lo = -hi */
     bool log;      /* sequential only: log scale over the four decades below hi */
     float gain;    /* values are multiplied by it first */
+    float least;   /* values nearer to 0 are painted as 0 is */
     int mask_from; /* cells with j - i >= mask_from are hatched; INT_MAX: none */
     float alpha;   /* of everything */
     float dim;     /* alpha outside the focus, times alpha */
@@ -174,6 +175,8 @@ struct scene_rgba scene_map_entry(const struct scene_theme *t, enum scene_map ma
 /* The colour of a value, as gfx paints it. */
 struct scene_rgba scene_map_color(const struct scene_theme *t, enum scene_map map,
                                   float lo, float hi, bool log, float value);
+/* What is painted for a number of h.m: times gain, 0 where it is below least. */
+float scene_heat_value(const struct scene_heat *h, float number);
 /* Dark or light ink, whichever reads better on c over the paper. */
 struct scene_rgba scene_ink_on(const struct scene_theme *t, struct scene_rgba c);
 /* The hue of token i: from a colour-blind-safe set, readable as text in theme t. */
@@ -195,6 +198,16 @@ struct scene_heads {
     uint64_t version;              /* other numbers have another version, never 0 */
 };
 
+/* The likeliest next tokens behind one row of a loaded model's text. */
+enum { SCENE_NEXT = 5 };
+struct scene_next {
+    int row;
+    bool ready;                   /* false: they are being computed */
+    int n;                        /* falling; 0: every logit is NaN */
+    const char *text[SCENE_NEXT]; /* as struct scene_source has tokens */
+    float p[SCENE_NEXT], logit[SCENE_NEXT];
+};
+
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
     const struct attn_trace *trace;  /* NULL: none yet */
@@ -203,10 +216,12 @@ struct scene_source {
     uint64_t version;                /* another trace has another version, never 0 */
     const char *const *tokens;       /* n_tok texts, or NULL: shown by index alone */
     const float *blend;              /* [n_tok, 3] linear light, scene_blend() */
+    const float *reach;              /* [n_tok] |v_j W_O| of the head, attn_reach() */
     const char *label;               /* "toy · random weights" */
     float progress;                  /* 0..1 while a worker computes, else < 0 */
     const char *message;             /* message bar, or NULL */
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
+    const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */

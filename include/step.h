@@ -14,6 +14,9 @@
 enum step_scale { STEP_TOY, STEP_GPT2, STEP_SCALE_COUNT };
 enum step_theme { STEP_LIGHT, STEP_DARK };
 enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH };
+/* What the sources of a row are ranked by: the weight a_ij, or the length of what the
+ * source adds to the row of Y through this head, |a_ij v_j W_O|. */
+enum step_rank { STEP_RANK_WEIGHT, STEP_RANK_CONTRIBUTION };
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -90,8 +93,10 @@ struct step_state {
     float dwell; /* seconds for which a finished stage has been shown */
     float speed; /* 0.25 .. 4 */
     struct step_ref hover;
-    bool log_weights;       /* weights on a logarithmic colour scale */
-    bool help;              /* the key help is open */
+    bool log_weights;    /* weights on a logarithmic colour scale */
+    enum step_rank rank; /* of the sources in the panel */
+    float least_weight;  /* smaller ones are not drawn, and listed as one; step_leasts */
+    bool help;           /* the key help is open */
     enum step_edit editing; /* the line editor is open; its letters are app's */
     struct step_overview over;
     int focus; /* id of the control with the keyboard focus, 0: none */
@@ -123,6 +128,9 @@ enum step_verb {
     STEP_HOVER,    /* ref = cell or none */
     STEP_TOGGLE,   /* i = enum step_option */
     STEP_LOG,      /* toggles log_weights */
+    STEP_RANK,     /* i = enum step_rank; -1: the other one */
+    STEP_LEAST,    /* x = least weight, one of step_leasts */
+    STEP_LEAST_BY, /* i = +1 or -1; behind the last comes the first */
     STEP_ZOOM,     /* x, y = pointer in points, z = factor */
     STEP_PAN,      /* x, y = points */
     STEP_VIEW,     /* x, y, z = view.x, view.y, view.zoom */
@@ -184,6 +192,8 @@ const struct step_place *step_place_of(const struct step_state *s);
 struct step_ref step_no_ref(void);
 bool step_ref_is(struct step_ref a, struct step_ref b);
 extern const float step_speeds[5]; /* 0.25 0.5 1 2 4 */
+enum { STEP_LEASTS = 5 };
+extern const float step_leasts[STEP_LEASTS]; /* 0: every weight is drawn; 0.001 ... 0.1 */
 
 /* ---- the animation's clock ----------------------------------------------------------
  *

@@ -26,6 +26,7 @@ uniform ivec4 u_part;       // drawn cells: column, row of the first; behind the
 uniform ivec4 u_focus;      // the same of the cells that are not dimmed
 uniform ivec2 u_limit;      // cells computed, in reading order; j - i from which masked
 uniform vec4 u_range;       // values at the map's ends; gain; 1: logarithmic
+uniform float u_least;      // values nearer to 0 are painted as 0 is
 uniform vec2 u_alpha;       // in the focus, outside
 layout(location = 0) out vec4 o_color; // premultiplied
 
@@ -76,6 +77,7 @@ vec4 value_color(float v)
 {
     v *= u_range.z;
     if ((floatBitsToInt(v) & 0x7fffffff) >= ODD) return u_odd;
+    if (abs(v) < u_least) v = 0.0;
     float u = u_range.y > u_range.x ? (v - u_range.x) / (u_range.y - u_range.x) : 0.5;
     if (u_range.w > 0.0) // the four decades below hi
         u = v > 0.0 && u_range.y > 0.0

@@ -164,15 +164,36 @@ static void make_room(struct arena *mem, size_t bytes)
     assert_true(arena_init(mem, bytes, &e));
 }
 
+/* |v_j W_O| of the head in view, in double. */
+static void reach_by_the_book(struct scene_case *c)
+{
+    int head = c->trace.head, d_head = attn_d_head(c->trace.dims);
+    struct attn_cmat v = attn_trace_view(&c->trace, ATTN_V, head);
+    struct attn_cmat w = attn_trace_view(&c->trace, ATTN_W_O, head);
+    for (int j = 0; j < v.rows; j++) {
+        double sum = 0;
+        for (int a = 0; a < w.cols; a++) {
+            double y = 0;
+            for (int k = 0; k < d_head; k++)
+                y += (double)v.data[(size_t)j * v.ld + k] *
+                     (double)w.data[(size_t)(head * d_head + k) * w.ld + a];
+            sum += y * y;
+        }
+        c->reach[j] = (float)sqrt(sum);
+    }
+}
+
 void case_run(struct scene_case *c)
 {
     const struct step_place *p = case_place(c);
     struct attn_dims d = p->dims;
     assert_true(d.n_tok <= c->n_ctx);
     size_t bytes = attn_trace_bytes(d), blend = (size_t)d.n_tok * 3;
-    make_room(&c->run_mem, bytes + blend * sizeof(float) + 128);
+    size_t reach = (size_t)d.n_tok;
+    make_room(&c->run_mem, bytes + (blend + reach) * sizeof(float) + 192);
     void *mem = arena_push(&c->run_mem, bytes, 1);
     c->blend = arena_push(&c->run_mem, blend, sizeof(float));
+    c->reach = arena_push(&c->run_mem, reach, sizeof(float));
     assert_int_equal(attn_trace_init(&c->trace, d, mem, bytes), ATTN_OK);
     struct attn_cmat x = {c->x, d.n_tok, d.d_model, d.d_model}, h = x;
     h.data = c->h;
@@ -180,12 +201,14 @@ void case_run(struct scene_case *c)
         attn_run(&c->attn, &c->trace, x, h, &c->weights, c->state.opts, p->head),
         ATTN_OK);
     scene_blend(c->blend, attn_trace_view(&c->trace, ATTN_P, p->head));
+    reach_by_the_book(c);
     c->src.trace = &c->trace;
     c->src.attn = &c->attn;
     c->src.fits = true;
     c->src.version++;
     c->src.tokens = c->tokens;
     c->src.blend = c->blend;
+    c->src.reach = c->reach;
     c->src.progress = -1;
 }
 

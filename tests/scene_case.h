@@ -22,7 +22,7 @@ struct scene_case {
     int n_ctx;
     struct attn_ctx attn;
     struct attn_trace trace;
-    float *blend;
+    float *blend, *reach;
     struct font_metrics font;
     struct step_state state; /* what case_run computes and case_build shows */
     struct scene_source src;

@@ -107,6 +107,115 @@ static void every_block_shows_its_true_input(void **state)
     assert_int_equal(p->block, 1);
 }
 
+/* The next tokens on screen against softmax over the logits by the book. */
+static void next_is(struct fix *f, const int32_t *ids, int n, int row)
+{
+    const struct scene_next *next = f->a.seen_source.next;
+    int vocab = f->m.spec.vocab;
+    struct case_pass p = case_forward(&f->m, ids, n);
+    const double *l = p.logits + (size_t)row * vocab;
+    double sum = 0;
+    for (int t = 0; t < vocab; t++) sum += exp(l[t]);
+    assert_non_null(next);
+    assert_true(next->ready);
+    assert_int_equal(next->row, row);
+    assert_int_equal(next->n, SCENE_NEXT);
+    for (int k = 0; k < next->n; k++) {
+        int id = atoi(next->text[k]), larger = 0; /* no tokenizer: digits */
+        for (int t = 0; t < vocab; t++) larger += l[t] > l[id] + 1e-5;
+        assert_true(larger <= k);
+        assert_true(fabs((double)next->logit[k] - l[id]) < 1e-5);
+        assert_true(fabs((double)next->p[k] - exp(l[id]) / sum) < 1e-6);
+    }
+    free(p.h);
+    free(p.logits);
+}
+
+static void the_next_tokens_are_those_of_the_true_logits(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[] = {3, 1, 4, 1, 5, 9, 2, 6};
+    char note[64];
+    struct err e = {0};
+    load(f, "3 1 4 1 5 9 2");
+    act(&f->a, STEP_GO, ATTN_OUTPUT);
+    build(&f->a);
+    assert_null(f->a.seen_source.next); /* the first block of two */
+    act(&f->a, STEP_BLOCK, 1);
+    for (int row = 6; row >= 0; row -= 3) {
+        act(&f->a, STEP_ROW, row);
+        build(&f->a);
+        next_is(f, ids, 7, row);
+    }
+    /* What is switched off is off in the block on screen, not in the model. */
+    act(&f->a, STEP_TOGGLE, STEP_OPT_RESIDUAL);
+    build(&f->a);
+    next_is(f, ids, 7, 0);
+    act(&f->a, STEP_TOGGLE, STEP_OPT_RESIDUAL);
+    /* Another text, and at once those of the old one are gone. */
+    assert_true(source_set_text(&f->a.source, &f->a.step, "3 1 4 1 5 9 2 6", 15, note,
+                                sizeof note, &e));
+    assert_true(app_build(&f->a, false, &e));
+    assert_true(!f->a.seen_source.next || !f->a.seen_source.next->ready ||
+                f->a.seen_source.next->row == 7);
+    build(&f->a);
+    next_is(f, ids, 8, 7);
+    /* The overview tells them whatever block is in view. */
+    act(&f->a, STEP_BLOCK, 0);
+    act(&f->a, STEP_OVERVIEW, 0);
+    act(&f->a, STEP_ROW, 4);
+    build(&f->a);
+    next_is(f, ids, 8, 4);
+    act(&f->a, STEP_OVERVIEW, 0);
+    act(&f->a, STEP_GO, ATTN_PROJECTIONS);
+}
+
+static void without_a_finite_logit_there_is_no_next_token(void **state)
+{
+    struct fix *f = *state;
+    struct case_tensor *t = case_tensor(&f->m, "ln_f.weight");
+    float was = t->v[0];
+    t->v[0] = NAN;
+    folder_write_model(&f->folder, &f->m);
+    load(f, "1 2 3");
+    act(&f->a, STEP_BLOCK, 1);
+    act(&f->a, STEP_GO, ATTN_OUTPUT);
+    build(&f->a);
+    assert_non_null(f->a.seen_source.next);
+    assert_true(f->a.seen_source.next->ready);
+    assert_int_equal(f->a.seen_source.next->n, 0);
+    build(&f->a);
+    assert_non_null(strstr(f->a.seen_source.message, "ln_f.weight"));
+    t->v[0] = was;
+    folder_write_model(&f->folder, &f->m);
+    act(&f->a, STEP_GO, ATTN_PROJECTIONS);
+}
+
+static void a_heads_reach_is_its_values_through_its_rows_of_w_o(void **state)
+{
+    struct fix *f = *state;
+    load(f, "3 1 4 1 5 9 2");
+    for (int head = 0; head < 2; head++) {
+        act(&f->a, STEP_HEAD, head);
+        build(&f->a);
+        const struct scene_source *src = &f->a.seen_source;
+        struct attn_cmat v = attn_trace_view(src->trace, ATTN_V, head);
+        struct attn_cmat w = attn_trace_view(src->trace, ATTN_W_O, head);
+        for (int j = 0; j < v.rows; j++) {
+            double sum = 0;
+            for (int a = 0; a < w.cols; a++) {
+                double y = 0;
+                for (int k = 0; k < v.cols; k++)
+                    y += (double)v.data[(size_t)j * v.ld + k] *
+                         (double)w.data[(size_t)(head * v.cols + k) * w.ld + a];
+                sum += y * y;
+            }
+            assert_true(fabs((double)src->reach[j] - sqrt(sum)) < 1e-5 * (1 + sqrt(sum)));
+        }
+    }
+    act(&f->a, STEP_HEAD, 0);
+}
+
 static void another_text_is_read_and_the_place_kept(void **state)
 {
     struct fix *f = *state;
@@ -365,6 +474,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_block_shows_its_true_input),
+        cmocka_unit_test(the_next_tokens_are_those_of_the_true_logits),
+        cmocka_unit_test(without_a_finite_logit_there_is_no_next_token),
+        cmocka_unit_test(a_heads_reach_is_its_values_through_its_rows_of_w_o),
         cmocka_unit_test(another_text_is_read_and_the_place_kept),
         cmocka_unit_test(a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said),
         cmocka_unit_test(without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said),

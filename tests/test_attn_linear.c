@@ -222,6 +222,50 @@ static void packed_weights_change_no_bit_of_a_run(void **state)
     }
 }
 
+/* |v_j W_O| row by row in double; a NaN stays in its row; threads change no bit. */
+static void reach_is_the_length_of_a_value_behind_w_o(void **state)
+{
+    (void)state;
+    struct rng r = {83};
+    for (int i = 0; i < 60; i++) {
+        struct bag b = {0};
+        int n = 1 + (i * 7) % 50, d_head = 1 + (i * 5) % 20, d = 1 + (i * 11) % 90;
+        struct attn_mat values = input_new(&b, &r, n, d_head, 2.0f);
+        struct attn_cmat v = readable(values);
+        struct attn_cmat w = readable(input_new(&b, &r, d_head, d, 0.5f));
+        struct attn_ctx c = {0};
+        if (n > 3) values.data[(size_t)2 * values.ld] = NAN;
+        for (int a = 0; (c.k = case_kernels(a)); a++) {
+            float *reach = bag_push(&b, (size_t)n * sizeof *reach);
+            struct fence work = fence_new(&b, &r, n, d);
+            assert_int_equal(attn_reach(&c, reach, work.m, v, w), ATTN_OK);
+            fence_check(&work, "reach");
+            for (int j = 0; j < n; j++) {
+                double sum = 0, mass = 0;
+                for (int k = 0; k < d; k++) {
+                    double y = 0;
+                    for (int t = 0; t < d_head; t++) {
+                        double part = (double)v.data[(size_t)j * v.ld + t] *
+                                      (double)w.data[(size_t)t * w.ld + k];
+                        y += part;
+                        mass += fabs(part);
+                    }
+                    sum += y * y;
+                }
+                if (isnan(sum))
+                    assert_true(isnan(reach[j]));
+                else
+                    assert_true(fabs((double)reach[j] - sqrt(sum)) <=
+                                (double)FLT_EPSILON * (d_head + 2) * (mass + 1));
+            }
+            struct attn_cmat other = w;
+            other.rows++;
+            assert_int_equal(attn_reach(&c, reach, work.m, v, other), ATTN_BAD_SHAPE);
+        }
+        bag_empty(&b);
+    }
+}
+
 int attn_linear_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +274,7 @@ int attn_linear_tests(void)
         cmocka_unit_test(a_layer_refuses_what_does_not_fit),
         cmocka_unit_test(exp_is_right_to_two_units_for_any_x),
         cmocka_unit_test(packed_weights_change_no_bit_of_a_run),
+        cmocka_unit_test(reach_is_the_length_of_a_value_behind_w_o),
     };
     return cmocka_run_group_tests_name("attn linear", tests, NULL, NULL);
 }

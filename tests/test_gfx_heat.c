@@ -106,6 +106,24 @@ static void a_logarithmic_scale_shows_four_decades(void **state)
     check_cells(c, STEP_LIGHT, h, v, COLS);
 }
 
+static void values_below_the_least_are_painted_as_zero(void **state)
+{
+    struct gfx_case *c = *state;
+    enum { COLS = 5 };
+    float v[4 * COLS];
+    float kept[4 * COLS];
+    for (int k = 0; k < 4 * COLS; k++) {
+        v[k] = powf(10, -(float)k / 4);
+        kept[k] = v[k] < 0.02f ? 0 : v[k];
+    }
+    struct scene_heat h = whole((struct attn_cmat){v, 4, COLS, COLS}, 0, 0, 1, 1);
+    h.map = MAP_SEQUENTIAL;
+    h.lo = 0;
+    h.log = true;
+    h.least = 0.02f;
+    check_cells(c, STEP_LIGHT, h, kept, COLS);
+}
+
 /* A view into a larger matrix: ld > cols, and rows and columns left out. */
 static void a_part_of_a_matrix_is_drawn_where_the_whole_would_be(void **state)
 {
@@ -457,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         GFX_TEST(every_cell_has_the_colour_of_its_value),
         GFX_TEST(a_logarithmic_scale_shows_four_decades),
+        GFX_TEST(values_below_the_least_are_painted_as_zero),
         GFX_TEST(a_part_of_a_matrix_is_drawn_where_the_whole_would_be),
         GFX_TEST(one_hot_cell_is_seen_at_any_size_and_place),
         GFX_TEST(a_pixel_shows_the_largest_magnitude_below_it),

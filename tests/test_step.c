@@ -293,6 +293,29 @@ static void speeds_are_the_listed_ones(void **state)
     refused_x(&s, STEP_SPEED, NAN);
 }
 
+static void sources_are_ranked_and_cut_as_listed(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial(), first = s;
+    assert_true(act(&s, STEP_RANK, -1));
+    assert_int_equal(s.rank, STEP_RANK_CONTRIBUTION);
+    assert_true(act(&s, STEP_RANK, -1) && same(&s, &first));
+    refused_i(&s, STEP_RANK, 2);
+    refused_i(&s, STEP_RANK, -2);
+    for (int k = 1; k <= STEP_LEASTS; k++) {
+        assert_true(act(&s, STEP_LEAST_BY, 1));
+        assert_true(s.least_weight == step_leasts[k % STEP_LEASTS]);
+    }
+    assert_true(same(&s, &first));
+    assert_true(act(&s, STEP_LEAST_BY, -1));
+    assert_true(s.least_weight == step_leasts[STEP_LEASTS - 1]);
+    assert_true(act_x(&s, STEP_LEAST, 0.01f));
+    assert_true(s.least_weight == 0.01f);
+    refused_i(&s, STEP_LEAST_BY, 0);
+    refused_x(&s, STEP_LEAST, 0.02f);
+    refused_x(&s, STEP_LEAST, NAN);
+}
+
 /* ---- micro-steps -------------------------------------------------------------------------- */
 
 static void micro_steps_stop_at_every_beat_and_come_back(void **state)
@@ -957,6 +980,7 @@ int main(void)
         cmocka_unit_test(one_long_tick_is_many_short_ones),
         cmocka_unit_test(a_clock_that_slips_changes_nothing),
         cmocka_unit_test(speeds_are_the_listed_ones),
+        cmocka_unit_test(sources_are_ranked_and_cut_as_listed),
         cmocka_unit_test(micro_steps_stop_at_every_beat_and_come_back),
         cmocka_unit_test(a_micro_step_shows_whole_beats),
         cmocka_unit_test(a_micro_step_pauses_even_at_the_end),

@@ -33,7 +33,7 @@ layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
-layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/ui_case.c
+layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_sources.c tests/ui_case.c
     tests/scene_case.c NEEDS model)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
@@ -96,6 +96,9 @@ add_test(NAME script_keys COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR
 add_test(NAME script_mouse COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/mouse.txt)
 add_test(NAME script_overview COMMAND headlight --seed 1
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/overview.txt)
+add_test(NAME script_sources COMMAND headlight --rank weight --least 0
+    --script ${CMAKE_SOURCE_DIR}/tests/scripts/sources.txt)
+set_tests_properties(script_sources PROPERTIES LABELS script)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 # On a real model, which lies outside the repository: the script is not run without it.

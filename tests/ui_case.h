@@ -34,5 +34,6 @@ void ui_apply(struct ui_case *u);
 /* The groups, one a file; each returns how many tests failed. */
 int ui_layout_tests(void);
 int ui_panel_tests(void);
+int ui_sources_tests(void);
 
 #endif

@@ -26,6 +26,8 @@ const char cli_help[] =
     "  --head H             head in view, from 1\n"
     "  --row I              selected row, from 1\n"
     "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
+    "  --rank weight|contribution   what a row's sources are ranked by\n"
+    "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
     "  --size WxH           of the window or the picture, pixels\n"
@@ -48,6 +50,8 @@ enum option {
     OPT_HEAD,
     OPT_ROW,
     OPT_OFF,
+    OPT_RANK,
+    OPT_LEAST,
     OPT_THEME,
     OPT_UI,
     OPT_SIZE,
@@ -72,6 +76,8 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_HEAD] = "--head",
     [OPT_ROW] = "--row",
     [OPT_OFF] = "--off",
+    [OPT_RANK] = "--rank",
+    [OPT_LEAST] = "--least",
     [OPT_THEME] = "--theme",
     [OPT_UI] = "--ui",
     [OPT_SIZE] = "--size",
@@ -282,6 +288,25 @@ static bool off_option(struct cli *c, const struct given *g, struct err *e)
     return true;
 }
 
+/* How a row's sources are listed. */
+static bool source_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const ranks[2] = {"weight", "contribution"};
+    int rank = STEP_RANK_WEIGHT;
+    const char *text = g->at[OPT_LEAST];
+    if (!one_of(g, OPT_RANK, ranks, &rank, e)) return false;
+    if (g->at[OPT_RANK]) push(c, STEP_RANK, rank, 0.0f);
+    if (!text) return true;
+    char *end = NULL;
+    float least = strtof(text, &end);
+    bool known = false;
+    for (int k = 0; k < STEP_LEASTS; k++) known = known || step_leasts[k] == least;
+    if (strspn(text, "0123456789.") != strlen(text) || end == text || *end || !known)
+        return err_set(e, ERR_USAGE, "--least %s: is 0, 0.001, 0.01, 0.05 or 0.1", text);
+    push(c, STEP_LEAST, 0, least);
+    return true;
+}
+
 /* Stage and time. A picture is of a finished stage unless told otherwise; a window and a
  * script start playing it. */
 static bool time_options(struct cli *c, const struct given *g, struct err *e)
@@ -390,5 +415,6 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         return true;
     }
     return mode_options(c, &g, e) && size_option(c, &g, e) && place_options(c, &g, e) &&
-           off_option(c, &g, e) && look_options(c, &g, e) && time_options(c, &g, e);
+           off_option(c, &g, e) && source_options(c, &g, e) && look_options(c, &g, e) &&
+           time_options(c, &g, e);
 }

@@ -96,27 +96,49 @@ static struct attn_cmat first_rows(struct attn_cmat m, int rows)
     return m;
 }
 
+/* Lays trace, blend and reach out in r->mem, which also has room for v W_O meanwhile. */
+static bool lay_out(struct run *r, struct attn_dims d, float **work, struct err *e)
+{
+    enum { SLACK = 256 }; /* what aligning four blocks may cost */
+    size_t bytes = attn_trace_bytes(d), n = (size_t)d.n_tok;
+    if (bytes == 0)
+        return err_set(e, ERR_SYSTEM, "%d tokens: %s", d.n_tok,
+                       attn_status_text(ATTN_BAD_SHAPE));
+    size_t floats = n * (3 + 1 + (size_t)d.d_model);
+    if (!make_room(&r->mem, bytes + floats * sizeof(float) + SLACK, e)) return false;
+    void *mem = arena_push(&r->mem, bytes, 1);
+    r->blend = arena_push(&r->mem, n * 3, sizeof(float));
+    r->reach = arena_push(&r->mem, n, sizeof(float));
+    *work = arena_take(&r->mem, n * (size_t)d.d_model, sizeof(float));
+    if (mem && r->blend && r->reach && *work &&
+        attn_trace_init(&r->trace, d, mem, bytes) == ATTN_OK)
+        return true;
+    return err_set(e, ERR_SYSTEM, "no memory for the trace");
+}
+
+static enum attn_status reach_of(struct run *r, const struct attn_ctx *c, float *work)
+{
+    struct attn_dims d = r->trace.dims;
+    int d_head = attn_d_head(d);
+    struct attn_cmat w_o = attn_trace_view(&r->trace, ATTN_W_O, r->trace.head);
+    w_o.data += (size_t)r->trace.head * (size_t)d_head * (size_t)w_o.ld;
+    w_o.rows = d_head;
+    return attn_reach(c, r->reach, (struct attn_mat){work, d.n_tok, d.d_model, d.d_model},
+                      attn_trace_view(&r->trace, ATTN_V, r->trace.head), w_o);
+}
+
 bool run_make(struct run *r, struct run_key key, const struct model *m,
               const struct attn_ctx *c, struct err *e)
 {
     r->made = false;
     struct attn_dims dims = m->dims;
+    float *work = NULL;
     dims.n_tok = key.n_tok;
-    size_t bytes = attn_trace_bytes(dims);
-    size_t blend_bytes = (size_t)key.n_tok * 3 * sizeof(float);
-    enum { SLACK = 256 }; /* what aligning the two blocks may cost */
-    if (bytes == 0)
-        return err_set(e, ERR_SYSTEM, "%d tokens: %s", key.n_tok,
-                       attn_status_text(ATTN_BAD_SHAPE));
-    if (!make_room(&r->mem, bytes + blend_bytes + SLACK, e)) return false;
-    void *mem = arena_push(&r->mem, bytes, 1);
-    r->blend = arena_push(&r->mem, blend_bytes, 1);
-    if (!mem || !r->blend) return err_set(e, ERR_SYSTEM, "no memory for the trace");
-
-    enum attn_status st = attn_trace_init(&r->trace, dims, mem, bytes);
-    if (st == ATTN_OK)
-        st = attn_run(c, &r->trace, first_rows(m->x, key.n_tok),
-                      first_rows(m->h, key.n_tok), &m->weights, key.opts, key.head);
+    if (!lay_out(r, dims, &work, e)) return false;
+    enum attn_status st =
+        attn_run(c, &r->trace, first_rows(m->x, key.n_tok), first_rows(m->h, key.n_tok),
+                 &m->weights, key.opts, key.head);
+    if (st == ATTN_OK) st = reach_of(r, c, work);
     if (st != ATTN_OK)
         return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
                        attn_status_text(st));

@@ -50,6 +50,7 @@ struct run {
     const struct model *model; /* whose x, h and weights the trace views */
     struct attn_trace trace;
     float *blend;     /* [n_tok, 3] linear light */
+    float *reach;     /* [n_tok] see attn_reach */
     uint64_t version; /* never 0 and never twice the same; given by who made the run */
     bool made;
 };

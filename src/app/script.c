@@ -301,6 +301,8 @@ enum name {
     NAME_MASK,
     NAME_RESIDUAL,
     NAME_LOG,
+    NAME_RANK,
+    NAME_LEAST,
     NAME_ZOOM,
     NAME_PAN_X,
     NAME_PAN_Y,
@@ -319,10 +321,10 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage",   "time",       "playing", "speed", "scale",   "tokens", "seed",     "block",
-    "head",    "row",        "pin",     "hover", "divide",  "mask",   "residual", "log",
-    "zoom",    "pan-x",      "pan-y",   "help",  "editing", "focus",  "theme",    "ui",
-    "density", "fullscreen", "quit",    "fits",  "message", "full"};
+    "stage", "time",  "playing", "speed",      "scale",  "tokens", "seed",     "block",
+    "head",  "row",   "pin",     "hover",      "divide", "mask",   "residual", "log",
+    "rank",  "least", "zoom",    "pan-x",      "pan-y",  "help",   "editing",  "focus",
+    "theme", "ui",    "density", "fullscreen", "quit",   "fits",   "message",  "full"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_ref(char *out, size_t room, struct step_ref r)
@@ -377,6 +379,10 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
     if (n == NAME_MASK) print_switch(out, room, s->opts.causal);
     if (n == NAME_RESIDUAL) print_switch(out, room, s->opts.residual);
     if (n == NAME_LOG) print_switch(out, room, s->log_weights);
+    if (n == NAME_RANK)
+        (void)snprintf(out, room,
+                       s->rank == STEP_RANK_WEIGHT ? "weight" : "contribution");
+    if (n == NAME_LEAST) print_number(out, room, s->least_weight);
     if (n == NAME_EDITING) print_switch(out, room, s->editing != STEP_EDIT_NONE);
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);

@@ -167,6 +167,30 @@ static bool heads_for(struct source *s, const struct step_state *st, const struc
     return true;
 }
 
+/* The next tokens behind the selected row where the state shows them: stage 7 of a loaded
+ * model's last block, and the overview. */
+static bool next_for(struct source *s, const struct step_state *st, struct run_key key,
+                     bool wait)
+{
+    const struct step_place *p = step_place_of(st);
+    bool last = st->stage == ATTN_OUTPUT && p->block == p->n_block - 1;
+    if (!key.model || !(last || st->over.open)) {
+        worker_drop_next(s->worker);
+        return false;
+    }
+    struct next_key next = {.model = key.model, .text = key.text, .row = p->row};
+    worker_ask_next(s->worker, next);
+    if (wait) worker_wait(s->worker);
+    struct err why;
+    if (worker_next_failed(s->worker, &why)) {
+        if (s->failed.code == ERR_NONE) s->failed = why;
+        return false;
+    }
+    if (!worker_next(s->worker, next, s->loaded.net, &s->texts, &s->next))
+        s->next = (struct scene_next){.row = p->row};
+    return true;
+}
+
 struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
 {
     struct run_key key = run_key_of(st);
@@ -188,7 +212,9 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.version = r->version * 2 + (toy ? 1 : 0);
     src.tokens = r->model->tokens;
     src.blend = r->blend;
+    src.reach = r->reach;
     if (!loaded) src.label = r->model->label;
     if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
+    if (src.fits && next_for(s, st, key, wait)) src.next = &s->next;
     return src;
 }

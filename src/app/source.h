@@ -15,6 +15,8 @@ struct source {
     struct run toy;
     struct heads toy_heads;
     struct scene_heads heads; /* what source_for has given out */
+    struct scene_next next;   /* and this, */
+    struct next_texts texts;  /*   with its texts */
     struct worker *worker;
     struct loaded loaded;
     char *text;    /* that the model being opened is to read; NULL: a text of our own */

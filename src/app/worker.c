@@ -61,6 +61,12 @@ struct worker {
     int heads_shown; /* which the window reads, or NONE */
     struct heads heads[SLOTS];
 
+    struct next_key next_want;
+    bool next_wanted, next_failed;
+    bool next_making; /* busy with them */
+    struct err next_why;
+    struct next likely; /* written under the lock; the logits by the thread alone */
+
     /* The thread's. */
     struct model_net *net;
     uint32_t fed; /* the text that it was fed, 0: none */
@@ -275,6 +281,54 @@ static void make_heads(struct worker *w, const struct attn_ctx *c)
     tell(w);
 }
 
+/* ---- the next tokens ---------------------------------------------------------------------- */
+
+static bool next_left(const struct worker *w)
+{
+    return w->next_wanted && !(w->likely.made && next_key_same(w->likely.key, w->next_want));
+}
+
+/* Runs what is missing of the blocks, then the head. */
+static bool next_of(struct worker *w, struct next *x, struct next_key key,
+                    const struct attn_ctx *c, struct err *e)
+{
+    const struct run_key text = {.model = key.model, .text = key.text};
+    if (!take_text(w, text, e) ||
+        !model_net_run(w->net, model_net_info(w->net)->n_layer, c, e) ||
+        !next_make(x, key, w->net, c, e))
+        return false;
+    SDL_LockMutex(w->lock);
+    w->odd = model_net_odd(w->net);
+    SDL_UnlockMutex(w->lock);
+    return true;
+}
+
+/* Begins and ends with the lock held. */
+static void make_next(struct worker *w, const struct attn_ctx *c)
+{
+    struct next_key key = w->next_want;
+    struct next x = {.mem = w->likely.mem};
+    w->busy = w->next_making = true;
+    w->likely = (struct next){0};
+    SDL_AtomicSet(&w->cancel, 0);
+    SDL_UnlockMutex(w->lock);
+
+    struct err e = {0};
+    bool ok = next_of(w, &x, key, c, &e);
+
+    SDL_LockMutex(w->lock);
+    w->next_making = false;
+    w->likely = x;
+    if (!ok && e.code != ERR_CANCELLED) {
+        w->next_wanted = false;
+        w->next_failed = true;
+        w->next_why = e;
+    } else if (!ok && !w->pending && !SDL_AtomicGet(&w->cancel)) {
+        w->next_wanted = false; /* of another text by now: whoever shows it asks again */
+    }
+    tell(w);
+}
+
 static int SDLCALL worker_main(void *data)
 {
     struct worker *w = data;
@@ -293,6 +347,11 @@ static int SDLCALL worker_main(void *data)
         if (!w->pending && heads_left(w)) {
             w->progress = -1.0f;
             make_heads(w, &c);
+            continue;
+        }
+        if (!w->pending && next_left(w)) {
+            w->progress = -1.0f;
+            make_next(w, &c);
             continue;
         }
         if (!w->pending) {
@@ -368,6 +427,7 @@ void worker_destroy(struct worker *w)
         run_model_fini(&w->model[i]);
         heads_fini(&w->heads[i]);
     }
+    next_fini(&w->likely);
     model_net_close(w->fresh);
     model_net_close(w->next);
     model_net_close(w->net);
@@ -462,7 +522,7 @@ void worker_cancel(struct worker *w)
     if (w->wanted) {
         w->wanted = w->pending = w->failed = false;
         w->ready = NONE;
-        if (!w->heads_making) SDL_AtomicSet(&w->cancel, 1);
+        if (!w->heads_making && !w->next_making) SDL_AtomicSet(&w->cancel, 1);
         if (!w->busy) w->progress = -1.0f;
     }
     SDL_UnlockMutex(w->lock);
@@ -517,6 +577,48 @@ bool worker_heads_failed(struct worker *w, struct err *why)
     return failed;
 }
 
+void worker_ask_next(struct worker *w, struct next_key key)
+{
+    SDL_LockMutex(w->lock);
+    bool same = next_key_same(w->next_want, key);
+    if (!same && w->next_making) SDL_AtomicSet(&w->cancel, 1);
+    /* What failed is begun again by another request alone. */
+    if (!(w->next_failed && same)) {
+        w->next_wanted = true;
+        w->next_failed = false;
+    }
+    w->next_want = key;
+    if (next_left(w)) SDL_CondSignal(w->asked);
+    SDL_UnlockMutex(w->lock);
+}
+
+void worker_drop_next(struct worker *w)
+{
+    SDL_LockMutex(w->lock);
+    if (w->next_making) SDL_AtomicSet(&w->cancel, 1);
+    w->next_wanted = w->next_failed = false;
+    SDL_UnlockMutex(w->lock);
+}
+
+bool worker_next(struct worker *w, struct next_key key, const struct model_net *net,
+                 struct next_texts *texts, struct scene_next *view)
+{
+    SDL_LockMutex(w->lock);
+    bool yes = w->likely.made && next_key_same(w->likely.key, key);
+    if (yes) *view = next_view(&w->likely, net, texts);
+    SDL_UnlockMutex(w->lock);
+    return yes;
+}
+
+bool worker_next_failed(struct worker *w, struct err *why)
+{
+    SDL_LockMutex(w->lock);
+    bool failed = w->next_failed;
+    if (failed) *why = w->next_why;
+    SDL_UnlockMutex(w->lock);
+    return failed;
+}
+
 const struct run *worker_take(struct worker *w)
 {
     SDL_LockMutex(w->lock);
@@ -549,7 +651,8 @@ bool worker_failed(struct worker *w, struct err *why)
 void worker_wait(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    while (w->thread && (w->pending || w->busy || w->opening || heads_left(w)))
+    while (w->thread &&
+           (w->pending || w->busy || w->opening || heads_left(w) || next_left(w)))
         SDL_CondWait(w->idle, w->lock);
     SDL_UnlockMutex(w->lock);
 }

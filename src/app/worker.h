@@ -6,6 +6,7 @@
 #define HEADLIGHT_WORKER_H
 
 #include "heads.h"
+#include "next.h"
 #include "run.h"
 
 #include <stdbool.h>
@@ -49,6 +50,17 @@ void worker_drop_heads(struct worker *w);
 bool worker_heads(struct worker *w, struct run_key key, struct scene_heads *view);
 /* Whether the overview asked for could not be made, and why. */
 bool worker_heads_failed(struct worker *w, struct err *why);
+
+/* Asks for the likeliest next tokens, which are made when neither a run nor the overview is
+ * wanted; the run on screen is of the same model and text. The same request twice is one. */
+void worker_ask_next(struct worker *w, struct next_key key);
+/* They are not wanted any more. */
+void worker_drop_next(struct worker *w);
+/* Those of key, with texts of `net`, the net in use. false: not there. */
+bool worker_next(struct worker *w, struct next_key key, const struct model_net *net,
+                 struct next_texts *texts, struct scene_next *view);
+/* Whether those asked for could not be made, and why. */
+bool worker_next_failed(struct worker *w, struct err *why);
 
 /* The newest finished run, which stays as it is until the next call; NULL: none yet. */
 const struct run *worker_take(struct worker *w);

@@ -89,7 +89,7 @@ static void cell(struct mesh *m, const struct scene_heat *heat, const struct loo
     float alpha = focus ? heat->alpha : heat->alpha * heat->dim;
     int64_t at = (int64_t)(i - heat->row0) * (heat->col1 - heat->col0) + j - heat->col0;
     bool empty = at >= heat->shown, masked = !empty && j - i >= heat->mask_from;
-    float value = heat->gain * heat->m.data[(ptrdiff_t)i * heat->m.ld + j];
+    float value = scene_heat_value(heat, heat->m.data[(ptrdiff_t)i * heat->m.ld + j]);
     struct scene_rgba color =
         empty    ? t->empty
         : masked ? t->mask

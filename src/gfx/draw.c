@@ -34,12 +34,13 @@ enum {
     HEAT_FOCUS,
     HEAT_LIMIT,
     HEAT_RANGE,
+    HEAT_LEAST,
     HEAT_ALPHA
 };
 static const struct gl_program_spec heat_spec = {
     "heat",
     {"u_values", "u_maps", "u_map", "u_level", "u_grid", "u_bounds", "u_part", "u_focus",
-     "u_limit", "u_range", "u_alpha"}};
+     "u_limit", "u_range", "u_least", "u_alpha"}};
 
 enum { MAP_SIZE = 256 };
 
@@ -274,6 +275,7 @@ static bool draw_heat(struct painter *p, const struct mesh_run *r, enum step_the
                 h->mask_from);
     glUniform4f(at[HEAT_RANGE], h->lo, h->hi, h->gain,
                 h->log && h->map == MAP_SEQUENTIAL ? 1 : 0);
+    glUniform1f(at[HEAT_LEAST], h->least);
     glUniform2f(at[HEAT_ALPHA], h->alpha, h->alpha * h->dim);
     draw_quads(r);
     heat_release(&t);

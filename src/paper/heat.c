@@ -66,7 +66,7 @@ struct heat_seen heat_look(const struct scene_heat *h, struct heat_cells c)
 struct scene_rgba heat_color(const struct scene_heat *h, const struct scene_theme *t,
                              float value)
 {
-    return scene_map_color(t, h->map, h->lo, h->hi, h->log, value * h->gain);
+    return scene_map_color(t, h->map, h->lo, h->hi, h->log, scene_heat_value(h, value));
 }
 
 float heat_alpha(const struct scene_heat *h, struct heat_cells c)

@@ -38,6 +38,7 @@ static void put_heat(struct out *o, const struct scene_heat *t)
         t->row1, t->col0, t->col1, (long long)t->shown, map_name[t->map], (double)t->lo,
         (double)t->hi);
     if (t->log) put(o, " log");
+    if (t->least > 0) put(o, " least %.4g", (double)t->least);
     if (t->gain != 1) put(o, " gain %.4g", (double)t->gain);
     if (t->mask_from != INT_MAX) put(o, " mask %d", t->mask_from);
     if (t->alpha != 1) put(o, " alpha %.2f", (double)t->alpha);

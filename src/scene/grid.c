@@ -138,6 +138,12 @@ static bool figure_of(const struct brush *b, const struct grid *g,
     return figure_fits(b, st, *f, g->cell_w - 3);
 }
 
+/* Weights below it are as good as none here: no colour, no number. */
+static float grid_least(const struct brush *b, const struct grid_style *st)
+{
+    return st->map == MAP_SEQUENTIAL ? b->s->least_weight : 0;
+}
+
 static void number_draw(const struct brush *b, const struct grid *g,
                         const struct grid_style *st, const struct figure *f, int i, int j)
 {
@@ -146,6 +152,7 @@ static void number_draw(const struct brush *b, const struct grid *g,
     float v = st->m.data[(size_t)i * (size_t)st->m.ld + (size_t)j] * st->gain;
     struct scene_rgba ink;
     const char *text;
+    if (!masked && fabsf(v) < grid_least(b, st)) return;
     float alpha = st->alpha * (st->dims && !in_focus(st, i, j) ? dim_outside : 1);
     if (masked) {
         text = st->masked_zero ? "0" : "\u2212\u221E";
@@ -221,6 +228,7 @@ void grid_draw(const struct brush *b, const struct grid *fitted,
         .hi = st->hi,
         .log = b->s->log_weights && st->map == MAP_SEQUENTIAL,
         .gain = st->gain,
+        .least = grid_least(b, st),
         .mask_from = st->mask_from,
         .alpha = st->alpha * (b->bare ? 0.5f : 1),
         .dim = st->dims ? dim_outside : 1,
@@ -324,6 +332,7 @@ void grid_legend(const struct brush *b, const struct grid *beside, enum scene_ma
                               .hi = hi,
                               .log = log,
                               .gain = 1,
+                              .least = map == MAP_SEQUENTIAL ? b->s->least_weight : 0,
                               .mask_from = INT_MAX,
                               .alpha = 1,
                               .dim = 1,

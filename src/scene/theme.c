@@ -102,6 +102,12 @@ static float luminance(struct scene_rgba c)
     return 0.2126f * linear(c.r) + 0.7152f * linear(c.g) + 0.0722f * linear(c.b);
 }
 
+float scene_heat_value(const struct scene_heat *h, float number)
+{
+    float v = number * h->gain;
+    return fabsf(v) < h->least ? 0.0f : v;
+}
+
 struct scene_rgba scene_ink_on(const struct scene_theme *t, struct scene_rgba c)
 {
     struct scene_rgba on = scene_mix(t->paper, c, (float)c.a / 255.0f);

@@ -20,6 +20,9 @@ bool do_over_sort(struct step_state *s, const struct step_action *a);
 bool do_over_menu(struct step_state *s, const struct step_action *a);
 bool do_over_at(struct step_state *s, const struct step_action *a);
 bool do_over_open(struct step_state *s, const struct step_action *a);
+bool do_rank(struct step_state *s, const struct step_action *a);
+bool do_least(struct step_state *s, const struct step_action *a);
+bool do_least_by(struct step_state *s, const struct step_action *a);
 
 extern const struct step_view step_fitted;          /* everything in view */
 struct step_place *step_here(struct step_state *s); /* of the scale in view */

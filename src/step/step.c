@@ -451,6 +451,8 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_ROW_BY] = do_row_by,     [STEP_PIN] = do_pin,
     [STEP_HOVER] = do_hover,       [STEP_TOGGLE] = do_toggle,
     [STEP_LOG] = do_log,           [STEP_ZOOM] = do_zoom,
+    [STEP_RANK] = do_rank,         [STEP_LEAST] = do_least,
+    [STEP_LEAST_BY] = do_least_by,
     [STEP_PAN] = do_pan,           [STEP_VIEW] = do_view,
     [STEP_FIT] = do_fit,           [STEP_HELP] = do_help,
     [STEP_OVERVIEW] = do_overview, [STEP_OVER_KIND] = do_over_kind,

@@ -45,6 +45,9 @@ static const struct binding bindings[] = {
     {'o',          UI_CTRL,  false, {.verb = STEP_EDIT, .i = STEP_EDIT_PATH}},
     {'f',          0,        true,  {.verb = STEP_FIT}},
     {'l',          0,        true,  {.verb = STEP_LOG}},
+    {'w',          0,        true,  {.verb = STEP_RANK, .i = -1}},
+    {'b',          0,        false, {.verb = STEP_LEAST_BY, .i = 1}},
+    {'b',          UI_SHIFT, false, {.verb = STEP_LEAST_BY, .i = -1}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
     {'d',          0,        true,  {.verb = STEP_THEME, .i = -1}},
     {'/',          UI_SHIFT, false, {.verb = STEP_HELP}}, /* ? on an American keyboard */
@@ -85,6 +88,8 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"H"}, "every head at a glance"},
     {GROUP_LOOK, {"F"}, "everything in view"},
     {GROUP_LOOK, {"L"}, "weights on a log scale"},
+    {GROUP_LOOK, {"W"}, "rank by weight or by contribution"},
+    {GROUP_LOOK, {"B"}, "leave out weights below a least one"},
     {GROUP_INPUT, {"T"}, "toy or GPT-2 dimensions"},
     {GROUP_INPUT, {"Ctrl O"}, "open a model; or drop one"},
     {GROUP_INPUT, {"N"}, "other random weights"},

@@ -67,6 +67,7 @@ struct scene_rgba panel_hue_text(const struct panel *p, int j);
 
 /* Height of a line where `count` lines share what is left over `after`. */
 float panel_pitch(const struct panel *p, int count, float after, float least, float most);
+const char *panel_count(const struct panel *p, int count); /* "1,016" */
 /* "1,016 others" */
 const char *panel_others(const struct panel *p, int count);
 /* "₃₂", and "₆₃₅,₄₈₆" where a digit would not do; col < 0: the row alone. */
@@ -83,6 +84,35 @@ float *panel_floats(const struct panel *p, int n);
 /* The indices of the k largest of key[0..n-1], largest first; NaN counts as largest.
  * `must` (if >= 0) is among them. Returns how many: min(k, n). */
 int panel_largest(const float *key, int n, int k, int must, int *at);
+
+/* ---- the sources of the row in question: stages 5 and 6 --------------------------------- */
+
+struct panel_sources {
+    int n;          /* tokens that the row sees */
+    const float *w; /* [n] their weights a_ij */
+    const float
+        *sent;        /* [n] |a_ij v_j W_O|: how long what each adds to the row of Y is */
+    const float *key; /* [n] what they are ranked by: one of the two */
+    int below;        /* weights under the state's least */
+    double below_sum; /* what they come to */
+};
+extern const char panel_sources_tip[]; /* what "-> Y" means */
+/* false: no memory for this frame. */
+bool panel_sources_of(struct panel *p, struct panel_sources *s);
+/* The k largest by the rank, none below the least weight but p->at.col; returns how many. */
+int panel_sources_top(const struct panel *p, const struct panel_sources *s, int k,
+                      int *at);
+/* The controls of rank and least weight, in one line. */
+void panel_sources_controls(struct panel *p);
+/* "below 0.01: 1,010 that come to 0.231"; nothing where every weight is shown. */
+void panel_sources_below(struct panel *p, const struct panel_sources *s);
+enum { PANEL_CONTROLS_H = 30 };
+
+/* ---- the likeliest next tokens of a loaded model ----------------------------------------- */
+
+/* For the block in view: what they are, or where to look. 0 and nothing: no model. */
+float panel_next_height(const struct panel *p);
+void panel_next(struct panel *p);
 
 /* ---- the overview: the head under the pointer, or the selected one --------------------- */
 

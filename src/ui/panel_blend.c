@@ -36,11 +36,6 @@ static struct window window_of(const struct panel *p)
     return (struct window){from < 0 ? 0 : from, n};
 }
 
-static int visible(const struct panel *p)
-{
-    return p->t->opts.causal ? p->at.row + 1 : p->n;
-}
-
 /* The row's weights as one bar; sources that are not shown share its end. */
 static void draw_stack(struct panel *p, const float *w, const int *shown, int m)
 {
@@ -71,19 +66,21 @@ static void weighted(const struct panel *p, struct window c, int j, float w, flo
     for (int k = 0; k < c.n; k++) part[k] = w * v[k];
 }
 
+/* sent: how long what the source adds to the row of Y is, as text; "": not said. */
 static void draw_part(struct panel *p, struct window c, float pitch, const float *part,
-                      const char *factor, int token, const char *name)
+                      const char *factor, int token, const char *name, const char *sent)
 {
     const struct ui *u = p->u;
     float line = pitch >= PART_H - SPACE ? LINE_H : LINE_TIGHT;
     float h = fminf(CELL_H, pitch - line - 2), cy = p->y + line / 2;
     if (token >= 0 && token == p->at.col) panel_mark(p, p->y + pitch / 2 - 1, pitch);
-    float x = p->x;
+    float x = p->x, w_sent = ui_width(u, ui_figure, sent);
+    (void)ui_text(u, p->x + p->w, cy, ALIGN_RIGHT, ui_figure, u->theme->ink_soft, sent);
     if (*factor) {
         (void)ui_text(u, x, cy, ALIGN_LEFT, ui_figure_strong, u->theme->ink, factor);
         x += ui_width(u, ui_figure_strong, factor) + SPACE;
     }
-    (void)ui_text_fit(u, x, cy, p->x + p->w - x, ALIGN_LEFT,
+    (void)ui_text_fit(u, x, cy, p->x + p->w - x - w_sent - SPACE, ALIGN_LEFT,
                       token >= 0 ? ui_figure_strong : ui_body,
                       token >= 0 ? panel_hue_text(p, token) : u->theme->ink_soft, name);
     panel_cells(p, p->x, p->y + line, p->w, h, part, c.n, panel_range(p, ATTN_V), false);
@@ -127,49 +124,52 @@ static int room_for(const struct panel *p, float after, bool all)
     return fit < most ? fit : most;
 }
 
-/* Sources in reading order where all fit, else the heaviest. */
-static int choose_sources(const struct panel *p, const float *w, float after, int *shown)
+/* Sources in reading order where all fit and they are ranked by weight, else the first of
+ * the rank. */
+static int choose_sources(const struct panel *p, const struct panel_sources *s,
+                          float after, int *shown)
 {
-    int n = visible(p), m = room_for(p, after, true);
-    if (n <= m) {
-        for (int j = 0; j < n; j++) shown[j] = j;
-        return n;
+    int m = room_for(p, after, true);
+    bool folded = s->below > 0 || s->n > m;
+    if (!folded && s->key == s->w) {
+        for (int j = 0; j < s->n; j++) shown[j] = j;
+        return s->n;
     }
-    m = room_for(p, after + PART_LEAST_H, false);
-    return panel_largest(w, n, m > 1 ? m : 1, p->at.col < n ? p->at.col : -1, shown);
+    m = room_for(p, after + (folded ? PART_LEAST_H : 0), !folded);
+    return panel_sources_top(p, s, m > 1 ? m : 1, shown);
 }
 
-static void draw_others(struct panel *p, struct window c, float pitch, const float *w,
-                        const int *shown, int m)
+static void draw_others(struct panel *p, struct window c, float pitch,
+                        const struct panel_sources *s, const int *shown, int m)
 {
-    int n = visible(p);
     float part[COLUMNS_MOST];
     double sum[COLUMNS_MOST] = {0}, left = 0;
-    for (int j = 0; j < n; j++) {
+    for (int j = 0; j < s->n; j++) {
         bool there = false;
         for (int i = 0; i < m; i++) there = there || shown[i] == j;
         if (there) continue;
-        weighted(p, c, j, w[j], part);
-        left += (double)w[j];
+        weighted(p, c, j, s->w[j], part);
+        left += (double)s->w[j];
         for (int k = 0; k < c.n; k++) sum[k] += (double)part[k];
     }
     for (int k = 0; k < c.n; k++) part[k] = (float)sum[k];
     draw_part(p, c, pitch, part, scene_number(p->u->sc, (float)left, 3), -1,
-              scene_print(p->u->sc, "on %s", panel_others(p, n - m)));
+              scene_print(p->u->sc, "on %s", panel_others(p, s->n - m)), "");
 }
 
 void panel_blend(struct panel *p)
 {
     struct scene *sc = p->u->sc;
-    const float *w = panel_row_of(p, ATTN_P, p->at.row);
+    struct panel_sources s;
+    if (!panel_sources_of(p, &s)) return;
     struct window c = window_of(p);
     bool cut = c.n < p->d_head;
     int shown[PANEL_TABLE_MOST];
     float after = PANEL_RULE_H + SUM_H;
-    float above = (float)(SPACE + BAR_H + BAR_GAP + (cut ? PANEL_PAIR_H : 0));
-    int m = choose_sources(p, w, after + above, shown), others = visible(p) - m;
-    p->y += SPACE;
-    draw_stack(p, w, shown, m);
+    float above = (float)(BAR_H + BAR_GAP + PANEL_CONTROLS_H + (cut ? PANEL_PAIR_H : 0));
+    int m = choose_sources(p, &s, after + above, shown), others = s.n - m;
+    draw_stack(p, s.w, shown, m);
+    panel_sources_controls(p);
     if (cut)
         panel_pair(
             p, "columns shown",
@@ -177,14 +177,15 @@ void panel_blend(struct panel *p)
     float pitch = panel_pitch(p, m + (others > 0), after, PART_LEAST_H, PART_H);
     for (int i = 0; i < m; i++) {
         float part[COLUMNS_MOST];
-        weighted(p, c, shown[i], w[shown[i]], part);
-        const char *text = scene_token_text(sc, p->u->src, shown[i]);
-        const char *name = *text ? scene_print(sc, "%d %s", shown[i] + 1, text)
-                                 : scene_print(sc, "token %d", shown[i] + 1);
-        const char *factor =
-            scene_print(sc, "%s \u00D7", scene_number(sc, w[shown[i]], 3));
-        draw_part(p, c, pitch, part, factor, shown[i], name);
+        int j = shown[i];
+        weighted(p, c, j, s.w[j], part);
+        const char *text = scene_token_text(sc, p->u->src, j);
+        const char *name = *text ? scene_print(sc, "%d %s", j + 1, text)
+                                 : scene_print(sc, "token %d", j + 1);
+        const char *factor = scene_print(sc, "%s \u00D7", scene_number(sc, s.w[j], 3));
+        const char *sent = scene_print(sc, "\u2192 Y %s", scene_number(sc, s.sent[j], 3));
+        draw_part(p, c, pitch, part, factor, j, name, sent);
     }
-    if (others > 0) draw_others(p, c, pitch, w, shown, m);
+    if (others > 0) draw_others(p, c, pitch, &s, shown, m);
     draw_sum(p, c);
 }

@@ -108,12 +108,16 @@ void panel_overview(struct panel *p)
     }
     const struct attn_head_sum *sum = &u->src->heads->sum[i];
     draw_measures(p, sum);
-    if (!isnan(sum->induction)) return;
+    if (isnan(sum->induction)) {
+        p->y += GAP;
+        panel_prose(p,
+                    step_is_loaded(place)
+                        ? "Induction needs a token that comes twice, not in a row; this "
+                          "text has none."
+                        : "Induction needs a text; these tokens are random.");
+    }
     p->y += GAP;
-    panel_prose(p, step_is_loaded(place)
-                       ? "Induction needs a token that comes twice, not in a row; this "
-                         "text has none."
-                       : "Induction needs a text; these tokens are random.");
+    panel_next(p);
 }
 
 /* ---- the block's heads beside stage 5 ----------------------------------------------------- */

@@ -170,8 +170,7 @@ float panel_pitch(const struct panel *p, int count, float after, float least, fl
     return fminf(fmaxf(room, least), most);
 }
 
-/* "1,016" */
-static const char *grouped(const struct panel *p, int v)
+const char *panel_count(const struct panel *p, int v)
 {
     if (v < 1000) return scene_print(p->u->sc, "%d", v);
     return scene_print(p->u->sc, "%d,%03d", v / 1000, v % 1000);
@@ -179,7 +178,8 @@ static const char *grouped(const struct panel *p, int v)
 
 const char *panel_others(const struct panel *p, int count)
 {
-    return scene_print(p->u->sc, "%s other%s", grouped(p, count), count == 1 ? "" : "s");
+    return scene_print(p->u->sc, "%s other%s", panel_count(p, count),
+                       count == 1 ? "" : "s");
 }
 
 const char *panel_index(const struct panel *p, int row, int col)

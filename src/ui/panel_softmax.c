@@ -79,7 +79,8 @@ static void table_line(const struct panel *p, const struct apart *a, int j, floa
     const struct scene_theme *t = u->theme;
     bool masked = a->s[j] == -INFINITY;
     float right = p->x + p->w, w = at(p, AT_SHIFTED) - at(p, AT_TOKEN) - GAP * 0.5f;
-    struct scene_rgba ink = masked ? t->ink_faint : t->ink;
+    bool below = a->p[j] < u->s->least_weight;
+    struct scene_rgba ink = masked || below ? t->ink_faint : t->ink;
     if (j == p->at.col) panel_mark(p, cy, fminf(pitch, ROW_H));
     panel_token(p, j, at(p, AT_TOKEN), cy, at(p, AT_TOKEN) - p->x, !masked);
     float shifted = a->s[j] - a->row.max;
@@ -89,7 +90,7 @@ static void table_line(const struct panel *p, const struct apart *a, int j, floa
                   panel_number(p, ui_figure, w, a->e[j], 3));
     (void)ui_text(u, right, cy, ALIGN_RIGHT, masked ? ui_figure : ui_figure_strong, ink,
                   panel_number(p, ui_figure_strong, w, a->p[j], 3));
-    if (masked || !(a->p[j] > 0)) return;
+    if (masked || below || !(a->p[j] > 0)) return;
     float h = fminf(BAR_H, pitch - GAP * 0.5f);
     float bar = fmaxf(LEAST_BAR, a->p[j] * BAR_MOST * p->w / PICTURE_W);
     (void)scene_rect(u->sc, (struct scene_rect){at(p, AT_BAR), cy - h / 2, bar, h},
@@ -106,7 +107,8 @@ static void draw_table(struct panel *p, const struct apart *a)
     (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "exp");
     (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "weight");
     p->y += HEAD_H;
-    float after = PANEL_RULE_H + 3 * PANEL_PAIR_H;
+    bool some = u->s->least_weight > 0;
+    float after = (float)(PANEL_RULE_H + (3 + some) * PANEL_PAIR_H);
     float pitch = panel_pitch(p, p->n, after, ROW_LEAST_H, ROW_H);
     double sum = 0;
     for (int j = 0; j < p->n; j++, p->y += pitch) {
@@ -125,61 +127,99 @@ static void draw_table(struct panel *p, const struct apart *a)
 
 /* ---- many columns ------------------------------------------------------------------------- */
 
-static void list_line(const struct panel *p, int j, float cy, float pitch, float v,
-                      float longest)
+/* One source, or (j < 0) all the others: weight w, sent on to Y as sent. */
+static void list_line(const struct panel *p, int j, float cy, float pitch, float w,
+                      float sent, float share)
 {
     const struct ui *u = p->u;
     const struct scene_theme *t = u->theme;
-    float value_w = ui_width(u, ui_figure, "0.0000");
-    float left = p->x + LIST_LABEL_W + GAP, right = p->x + p->w - value_w - GAP;
-    float h = fminf(LIST_BAR_H, pitch - GAP * 0.5f);
-    float bar = longest > 0 ? (right - left) * v / longest : 0;
-    if (v > 0) bar = fmaxf(bar, LEAST_BAR);
+    float value_w = ui_width(u, ui_figure, "0.0000"), end = p->x + p->w;
+    float left = p->x + LIST_LABEL_W + GAP, right = end - 2 * (value_w + GAP);
+    float h = fminf(LIST_BAR_H, pitch - GAP * 0.5f), bar = (right - left) * share;
+    if (share > 0) bar = fmaxf(bar, LEAST_BAR);
     if (bar > 0)
         (void)scene_rect(u->sc, (struct scene_rect){left, cy - h / 2, bar, h},
                          fminf(PANEL_BAR_RADIUS, bar / 2),
                          j >= 0 ? scene_token_hue(j) : t->track);
-    (void)ui_text(u, p->x + p->w, cy, ALIGN_RIGHT, ui_figure, t->ink,
-                  panel_number(p, ui_figure, value_w, v, 4));
+    bool by_sent = u->s->rank == STEP_RANK_CONTRIBUTION;
+    (void)ui_text(u, end - value_w - GAP, cy, ALIGN_RIGHT, ui_figure,
+                  by_sent ? t->ink_soft : t->ink,
+                  panel_number(p, ui_figure, value_w, w, 4));
+    (void)ui_text(u, end, cy, ALIGN_RIGHT, ui_figure, by_sent ? t->ink : t->ink_soft,
+                  panel_number(p, ui_figure, value_w, sent, 4));
 }
 
-static void draw_list(struct panel *p, const struct apart *a, float after)
+static void list_head(struct panel *p)
 {
     const struct ui *u = p->u;
-    int shown[PANEL_TOP];
-    int m = panel_largest(a->p, p->n, PANEL_TOP, p->at.col, shown), others = p->n - m;
-    double rest = 0;
-    for (int j = 0; j < p->n; j++) rest += (double)a->p[j];
-    for (int i = 0; i < m; i++) rest -= (double)a->p[shown[i]];
-    float longest = fmaxf(a->p[shown[0]], (float)rest);
-    panel_title(p, "where it looks");
+    float value_w = ui_width(u, ui_figure, "0.0000"), end = p->x + p->w;
+    float cy = p->y + HEAD_H * 0.5f;
+    (void)ui_text(u, end - value_w - GAP, cy, ALIGN_RIGHT, ui_note, u->theme->ink_soft,
+                  "weight");
+    (void)ui_text(u, end, cy, ALIGN_RIGHT, ui_note, u->theme->ink_soft, "\u2192 Y");
+    struct scene_rect box = {end - value_w, p->y, value_w, HEAD_H};
+    struct scene_item *it = scene_rect(u->sc, box, 0, scene_fade(u->theme->panel, 0));
+    it->hit.kind = HIT_COVER;
+    it->hit.tip = panel_sources_tip;
+    p->y += HEAD_H;
+}
+
+/* What the others come to: their weights add up; what they send on points every way, so
+ * that no more than the sum of the lengths can be said. */
+static void draw_list(struct panel *p, const struct panel_sources *s, float after)
+{
+    const struct ui *u = p->u;
+    int shown[PANEL_TOP], m = panel_sources_top(p, s, PANEL_TOP, shown);
+    int others = s->n - m;
+    double rest[2] = {0, 0};
+    float longest = 0;
+    for (int j = 0; j < s->n; j++) {
+        rest[0] += (double)s->w[j];
+        rest[1] += (double)s->sent[j];
+        longest = fmaxf(longest, s->key[j]);
+    }
+    for (int i = 0; i < m; i++) {
+        rest[0] -= (double)s->w[shown[i]];
+        rest[1] -= (double)s->sent[shown[i]];
+    }
+    bool by_sent = s->key == s->sent;
+    float rest_w = fmaxf((float)rest[0], 0), rest_sent = fmaxf((float)rest[1], 0);
+    if (!by_sent) longest = fmaxf(longest, rest_w);
+    list_head(p);
     float pitch = panel_pitch(p, m + 1, after, ROW_LEAST_H, LIST_ROW_H);
     for (int i = 0; i < m; i++, p->y += pitch) {
         float cy = p->y + pitch / 2;
         if (shown[i] == p->at.col) panel_mark(p, cy, pitch - 2);
         panel_token(p, shown[i], p->x + LIST_LABEL_W, cy, LIST_LABEL_W, true);
-        list_line(p, shown[i], cy, pitch, a->p[shown[i]], longest);
+        list_line(p, shown[i], cy, pitch, s->w[shown[i]], s->sent[shown[i]],
+                  longest > 0 ? s->key[shown[i]] / longest : 0);
     }
     float cy = p->y + pitch / 2;
-    (void)ui_text(u, p->x + LIST_LABEL_W, cy, ALIGN_RIGHT, ui_figure, u->theme->ink_soft,
-                  panel_others(p, others));
-    list_line(p, -1, cy, pitch, fmaxf((float)rest, 0), longest);
-    p->y += pitch;
+    if (others > 0) {
+        (void)ui_text(u, p->x + LIST_LABEL_W, cy, ALIGN_RIGHT, ui_figure,
+                      u->theme->ink_soft, panel_others(p, others));
+        list_line(p, -1, cy, pitch, rest_w, rest_sent,
+                  longest > 0 && !by_sent ? rest_w / longest : 0);
+        p->y += pitch;
+    }
     panel_rule(p);
 }
 
 void panel_softmax(struct panel *p)
 {
     struct apart a;
-    if (!take_apart(p, &a)) return;
+    struct panel_sources s;
+    if (!take_apart(p, &a) || !panel_sources_of(p, &s)) return;
     struct scene *sc = p->u->sc;
-    bool table = p->n <= PANEL_TABLE_MOST;
-    if (table)
-        draw_table(p, &a);
+    bool large = p->n > PANEL_TABLE_MOST, some = p->u->s->least_weight > 0;
+    panel_sources_controls(p);
+    if (large || p->u->s->rank == STEP_RANK_CONTRIBUTION)
+        draw_list(p, &s, (float)(PANEL_RULE_H + (5 + some) * PANEL_PAIR_H));
     else
-        draw_list(p, &a, PANEL_RULE_H + 5 * PANEL_PAIR_H);
+        draw_table(p, &a);
+    panel_sources_below(p, &s);
     panel_pair(p, "entropy", bits(p, &a.row));
-    if (!table) {
+    if (large) {
         int i = p->at.row;
         panel_pair(p, "weight on itself", scene_number(sc, a.p[i], 4));
         panel_pair(p, "weight on the first token", scene_number(sc, a.p[0], 4));
@@ -188,5 +228,5 @@ void panel_softmax(struct panel *p)
                        scene_number(sc, a.p[i - 1], 4));
     }
     draw_other_scale(p);
-    if (!table) panel_heads(p);
+    if (large) panel_heads(p);
 }

@@ -38,6 +38,8 @@ enum ui_id {
     UI_ID_TEXT_DONE,
     UI_ID_TEXT_CANCEL,
     UI_ID_TEXT_SPECIAL,
+    UI_ID_RANK = 94,
+    UI_ID_LEAST,
     UI_ID_HINT = 60,   /* + place in the row of key hints */
     UI_ID_HEAD = 100,  /* + head */
     UI_ID_STRIP = 500, /* + head */
