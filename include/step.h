@@ -43,8 +43,11 @@ struct step_view {
 struct step_place {
     struct attn_dims dims; /* n_tok included */
     uint32_t seed;
-    int head, row;       /* counted from 0 */
-    struct step_ref pin; /* the cell that a click has pinned */
+    int head, row;                       /* counted from 0 */
+    uint32_t more[STEP_MAX_TOKENS / 32]; /* bits of rows selected beside row; row's counts
+                                          * for nothing until another is in view */
+    int anchor;                          /* the row from which Shift selects */
+    struct step_ref pin;                 /* the cell that a click has pinned */
     struct step_view view;
     int block, n_block; /* counted from 0, of so many; n_block = 0: weights from a seed */
     int limit;          /* tokens there may be */
@@ -122,8 +125,14 @@ enum step_verb {
     STEP_ROLL,     /* another seed, a function of the present one */
     STEP_HEAD,     /* i = head */
     STEP_HEAD_BY,  /* i = +1 or -1, stays inside */
-    STEP_ROW,      /* i = row; unpins a cell */
+    STEP_ROW,      /* i = row, and no other; unpins a cell */
     STEP_ROW_BY,   /* i = +-1, stays inside */
+    STEP_ROWS_TO,  /* i = row: the rows from the one last chosen alone to it, no others */
+    STEP_ROWS_AND, /* the same, and the others stay selected */
+    STEP_ROWS_BY,  /* i = +-1: STEP_ROWS_TO the neighbour */
+    STEP_ROW_ALSO, /* i = row: selects it too, or no longer; one stays selected */
+    STEP_ROW_WALK, /* i = +-1: the neighbour is in view; what has been kept stays */
+    STEP_ROW_KEEP, /* keeps the row in view selected when another is, or no longer */
     STEP_PIN,      /* ref = cell; its row (the token it belongs to) is selected too */
     STEP_HOVER,    /* ref = cell or none */
     STEP_TOGGLE,   /* i = enum step_option */
@@ -147,7 +156,8 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, zoom, full screen; never quits */
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, several rows, zoom, full screen;
+                  * never quits */
     STEP_QUIT,
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
@@ -191,6 +201,12 @@ bool step_is_moving(const struct step_state *s);
 const struct step_place *step_place_of(const struct step_state *s);
 struct step_ref step_no_ref(void);
 bool step_ref_is(struct step_ref a, struct step_ref b);
+/* The selected rows: row, and those in more. */
+bool step_row_is_on(const struct step_place *p, int i);
+int step_row_count(const struct step_place *p); /* at least 1 */
+/* The next selected rows from *to on that lie side by side: *from .. *to - 1. Begin with
+ * *to = 0; false: there are no more. */
+bool step_row_run(const struct step_place *p, int *from, int *to);
 extern const float step_speeds[5]; /* 0.25 0.5 1 2 4 */
 enum { STEP_LEASTS = 5 };
 extern const float step_leasts[STEP_LEASTS]; /* 0: every weight is drawn; 0.001 ... 0.1 */

@@ -32,8 +32,8 @@ enum ui_mod { UI_SHIFT = 1, UI_CTRL = 2, UI_ALT = 4 };
 enum ui_event_kind {
     UI_KEY,    /* key pressed (or repeated) */
     UI_MOVE,   /* pointer at x, y */
-    UI_DOWN,   /* left button pressed */
-    UI_UP,     /* left button released */
+    UI_DOWN,   /* left button pressed, with mods */
+    UI_UP,     /* left button released, with mods */
     UI_WHEEL,  /* wheel turned by `wheel` notches, up > 0, with mods */
     UI_LEAVE,  /* pointer left the window */
     UI_TEXT,   /* text was entered */

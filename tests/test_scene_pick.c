@@ -208,6 +208,64 @@ static void a_row_is_selected_by_its_chip(void **state)
     case_close(&c);
 }
 
+/* Frames without a fill that are as wide as the heat map of t and begin where it does. */
+static int framed_rows(const struct scene *sc, enum attn_tensor t, bool framed[5])
+{
+    const struct scene_heat *heat = NULL;
+    int n = 0;
+    for (int k = 0; k < sc->n; k++) {
+        const struct scene_item *it = &sc->items[k];
+        if (it->kind == SCENE_HEAT && it->hit.tensor == t && it->hit.kind == HIT_CELLS)
+            heat = &it->u.heat;
+    }
+    assert_non_null(heat);
+    for (int k = 0; k < sc->n; k++) {
+        const struct scene_item *it = &sc->items[k];
+        if (it->kind != SCENE_RECT || it->u.rect.border <= 0 || it->u.rect.fill.a != 0 ||
+            it->hit.kind != HIT_NONE)
+            continue;
+        struct scene_rect b = it->u.rect.box;
+        float w = (float)heat->m.cols * heat->cell_w;
+        if (fabsf(b.x + b.w / 2 - heat->x - w / 2) > 1 || fabsf(b.w - w) > 8) continue;
+        n++;
+        for (int i = 0; i < 5; i++) {
+            float y = heat->y + ((float)i + 0.5f) * heat->cell_h;
+            framed[i] = framed[i] || (y > b.y && y < b.y + b.h);
+        }
+    }
+    return n;
+}
+
+static void selected_rows_are_framed_and_their_chips_ringed(void **state)
+{
+    (void)state;
+    static const int rows[] = {0, 1, 3};
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    for (int k = 0; k < 3; k++)
+        assert_true(step_apply(
+            &c.state,
+            (struct step_action){.verb = k ? STEP_ROW_ALSO : STEP_ROW, .i = rows[k]}));
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
+        static const enum attn_tensor result[ATTN_STAGE_COUNT] = {
+            ATTN_Q, ATTN_S_RAW, ATTN_S_SCALED, ATTN_S_MASKED, ATTN_P, ATTN_Z, ATTN_Y};
+        case_show(&c, (enum attn_stage)s, 1, 1024, 640);
+        bool framed[5] = {false};
+        assert_int_equal(framed_rows(&c.sc, result[s], framed), 2); /* two runs */
+        int ringed = 0;
+        for (int k = 0; k < c.sc.n; k++) {
+            const struct scene_item *it = &c.sc.items[k];
+            bool chip = it->kind == SCENE_RECT && it->hit.action.verb == STEP_ROW;
+            if (!chip || it->u.rect.border <= 0) continue;
+            ringed++;
+            assert_true(step_row_is_on(step_place_of(&c.state), it->hit.action.i));
+        }
+        assert_true(ringed >= 3);
+        for (int i = 0; i < 5; i++) assert_true(framed[i] == (i != 2 && i != 4));
+    }
+    case_close(&c);
+}
+
 static void a_control_is_found_by_its_id(void **state)
 {
     (void)state;
@@ -233,6 +291,7 @@ int scene_pick_tests(void)
         cmocka_unit_test(cells_pick_themselves_zoomed_and_panned),
         cmocka_unit_test(cells_answer_on_the_canvas_and_nowhere_else),
         cmocka_unit_test(a_row_is_selected_by_its_chip),
+        cmocka_unit_test(selected_rows_are_framed_and_their_chips_ringed),
         cmocka_unit_test(a_control_is_found_by_its_id),
     };
     return cmocka_run_group_tests_name("scene picking", tests, NULL, NULL);

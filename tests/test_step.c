@@ -462,6 +462,108 @@ static void rows_and_heads_stay_inside(void **state)
     refused_i(&s, STEP_HEAD_BY, 2147483647);
 }
 
+/* The selected rows as a string of digits, from 0. */
+static struct rows_text {
+    char text[16];
+} rows_of(const struct step_state *s)
+{
+    struct rows_text out = {""};
+    int n = 0;
+    for (int i = 0; i < step_place_of(s)->dims.n_tok && i < 10; i++)
+        if (step_row_is_on(step_place_of(s), i)) out.text[n++] = (char)('0' + i);
+    return out;
+}
+
+static void want_rows(const struct step_state *s, const char *rows, int in_view)
+{
+    assert_string_equal(rows_of(s).text, rows);
+    assert_int_equal(step_place_of(s)->row, in_view);
+    assert_int_equal(step_row_count(step_place_of(s)), (int)strlen(rows));
+}
+
+static void shift_selects_from_where_one_began(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial();
+    want_rows(&s, "3", 3);
+    assert_true(act(&s, STEP_ROWS_BY, 1));
+    want_rows(&s, "34", 4);
+    refused_i(&s, STEP_ROWS_BY, 1);
+    assert_true(act(&s, STEP_ROWS_TO, 1));
+    want_rows(&s, "123", 1);
+    assert_true(act(&s, STEP_ROWS_BY, 1));
+    want_rows(&s, "23", 2);
+    assert_true(act(&s, STEP_ROW_BY, -1)); /* and none but it without Shift */
+    want_rows(&s, "1", 1);
+    assert_true(act(&s, STEP_ROWS_TO, 1));
+    want_rows(&s, "1", 1);
+    refused_i(&s, STEP_ROWS_TO, 5);
+    refused_i(&s, STEP_ROWS_TO, -1);
+    refused_i(&s, STEP_ROWS_AND, 5);
+    refused_i(&s, STEP_ROWS_BY, 2);
+}
+
+static void ctrl_selects_one_more_or_one_less(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial();
+    refused_i(&s, STEP_ROW_ALSO, 3); /* one row always is selected */
+    assert_true(act(&s, STEP_ROW_ALSO, 0));
+    want_rows(&s, "03", 0);
+    assert_true(act(&s, STEP_ROWS_AND, 1));
+    want_rows(&s, "013", 1);
+    assert_true(act(&s, STEP_ROW_ALSO, 1));
+    want_rows(&s, "03", 0);
+    assert_true(act(&s, STEP_ROW_ALSO, 0));
+    want_rows(&s, "3", 3);
+    /* by keys alone: keep one, walk past others, keep another */
+    assert_true(act(&s, STEP_ROW_KEEP, 0));
+    assert_true(act(&s, STEP_ROW_WALK, -1));
+    want_rows(&s, "23", 2);
+    assert_true(act(&s, STEP_ROW_WALK, -1));
+    want_rows(&s, "13", 1);
+    assert_true(act(&s, STEP_ROW_KEEP, 0));
+    assert_true(act(&s, STEP_ROW_WALK, -1));
+    want_rows(&s, "013", 0);
+    refused_i(&s, STEP_ROW_WALK, -1);
+    assert_true(act(&s, STEP_ESCAPE, 0)); /* to one */
+    want_rows(&s, "0", 0);
+    refused_i(&s, STEP_ESCAPE, 0);
+}
+
+static void several_rows_and_a_pinned_cell_do_not_go_together(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial();
+    assert_true(act_ref(&s, STEP_PIN, ATTN_P, 2, 1));
+    assert_true(act(&s, STEP_ROWS_TO, 4));
+    want_rows(&s, "234", 4);
+    assert_true(step_place_of(&s)->pin.tensor == ATTN_TENSOR_COUNT);
+    assert_true(act_ref(&s, STEP_PIN, ATTN_P, 2, 1));
+    want_rows(&s, "2", 2);
+    assert_true(act(&s, STEP_OVERVIEW, 0)); /* where rows are not seen */
+    refused_i(&s, STEP_ROWS_BY, 1);
+    refused_i(&s, STEP_ROW_ALSO, 0);
+    refused_i(&s, STEP_ROW_KEEP, 0);
+    refused_i(&s, STEP_ROW_WALK, 1);
+}
+
+static void fewer_tokens_take_selected_rows_away(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial();
+    assert_true(act(&s, STEP_SCALE_TO, STEP_GPT2));
+    assert_true(act(&s, STEP_ROW, 2) && act(&s, STEP_ROWS_TO, 60));
+    assert_int_equal(step_row_count(step_place_of(&s)), 59);
+    assert_true(act(&s, STEP_TOKENS, 5));
+    want_rows(&s, "234", 4);
+    assert_true(act(&s, STEP_TOKENS, 64));
+    want_rows(&s, "234", 4);
+    int from = -1, to = 0;
+    assert_true(step_row_run(step_place_of(&s), &from, &to) && from == 2 && to == 5);
+    assert_false(step_row_run(step_place_of(&s), &from, &to));
+}
+
 static void choosing_a_row_unpins_the_cell(void **state)
 {
     (void)state;
@@ -762,6 +864,9 @@ static void check_place(const struct step_place *p)
     assert_true(p->dims.n_tok >= 1 && p->dims.n_tok <= STEP_MAX_TOKENS);
     assert_true(p->head >= 0 && p->head < p->dims.n_head);
     assert_true(p->row >= 0 && p->row < p->dims.n_tok);
+    assert_true(p->anchor >= 0 && p->anchor < p->dims.n_tok);
+    for (int i = p->dims.n_tok; i < STEP_MAX_TOKENS; i++)
+        assert_false(step_row_is_on(p, i));
     check_ref(p->pin, p->dims);
     assert_true(p->view.zoom >= 1.0f && p->view.zoom <= 4096.0f);
     assert_true(isfinite(p->view.x) && isfinite(p->view.y));
@@ -988,6 +1093,10 @@ int main(void)
         cmocka_unit_test(fewer_tokens_bring_row_and_pin_back_inside),
         cmocka_unit_test(rolling_never_gives_the_same_seed_or_zero),
         cmocka_unit_test(rows_and_heads_stay_inside),
+        cmocka_unit_test(shift_selects_from_where_one_began),
+        cmocka_unit_test(ctrl_selects_one_more_or_one_less),
+        cmocka_unit_test(several_rows_and_a_pinned_cell_do_not_go_together),
+        cmocka_unit_test(fewer_tokens_take_selected_rows_away),
         cmocka_unit_test(choosing_a_row_unpins_the_cell),
         cmocka_unit_test(a_cell_is_pinned_where_it_exists),
         cmocka_unit_test(pinning_the_pinned_cell_unpins_it),

@@ -250,6 +250,78 @@ static void the_outputs_parts_add_up_to_y(void **state)
     }
 }
 
+/* Rows r of the case: their weights on j, added up. */
+static double sum_of_rows(const struct ui_case *u, const int *r, int n, int j)
+{
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += value(u, ATTN_P, r[k], j);
+    return sum;
+}
+
+static void select_rows(struct ui_case *u, const int *r, int n)
+{
+    for (int k = 0; k < n; k++)
+        assert_true(step_apply(
+            &u->c.state,
+            (struct step_action){.verb = k ? STEP_ROW_ALSO : STEP_ROW, .i = r[k]}));
+}
+
+static void several_rows_are_summed_and_averaged(void **state)
+{
+    (void)state;
+    static const int rows[] = {0, 2, 4};
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    select_rows(&u, rows, 3);
+    for (int k = 0; k < 2; k++) {
+        u.c.state.stage = k ? ATTN_WEIGHTED_SUM : ATTN_SOFTMAX;
+        ui_show(&u, 1024, 640);
+        assert_non_null(ui_find_text(&u, "THESE ROWS"));
+        assert_non_null(ui_find_text(&u, "3 of 5 rows: 1, 3, 5"));
+        for (int j = 0; j < 5; j++) {
+            want(&u, sum_of_rows(&u, rows, 3, j), 3);
+            want(&u, sum_of_rows(&u, rows, 3, j) / 3, 4);
+        }
+    }
+    /* where there are no weights yet the row in view is explained, and it is said */
+    u.c.state.stage = ATTN_MASK;
+    ui_show(&u, 1024, 640);
+    assert_null(ui_find_text(&u, "THESE ROWS"));
+    assert_non_null(ui_find_text(&u, "3 rows selected: see stages 5, 6"));
+    case_close(&u.c);
+}
+
+static void the_largest_sources_of_many_rows_are_shown(void **state)
+{
+    (void)state;
+    static const int rows[] = {20, 40, 41, 42, 63};
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_GPT2);
+    select_rows(&u, rows, 5);
+    u.c.state.stage = ATTN_SOFTMAX;
+    ui_show(&u, 1440, 900);
+    assert_non_null(ui_find_text(&u, "5 of 64 rows: 21, 41\u201343, 64"));
+    double sum[64], left = 5;
+    bool used[64] = {false};
+    for (int j = 0; j < 64; j++) sum[j] = sum_of_rows(&u, rows, 5, j);
+    for (int k = 0; k < 8; k++) {
+        int best = -1;
+        for (int j = 0; j < 64; j++)
+            if (!used[j] && (best < 0 || sum[j] > sum[best])) best = j;
+        used[best] = true;
+        want(&u, sum[best], 3);
+        want(&u, sum[best] / 5, 4);
+        left -= sum[best];
+    }
+    assert_non_null(ui_find_text(&u, "56 others"));
+    want(&u, left, 3);
+    want(&u, left / 5, 4);
+    double itself = 0;
+    for (int k = 0; k < 5; k++) itself += value(&u, ATTN_P, rows[k], rows[k]) / 5;
+    want(&u, itself, 4);
+    case_close(&u.c);
+}
+
 static void without_numbers_the_panel_waits(void **state)
 {
     (void)state;
@@ -297,6 +369,8 @@ int ui_panel_tests(void)
         cmocka_unit_test(the_largest_weights_of_a_long_row_are_shown),
         cmocka_unit_test(the_blend_adds_up_to_the_output_row),
         cmocka_unit_test(the_outputs_parts_add_up_to_y),
+        cmocka_unit_test(several_rows_are_summed_and_averaged),
+        cmocka_unit_test(the_largest_sources_of_many_rows_are_shown),
         cmocka_unit_test(without_numbers_the_panel_waits),
         cmocka_unit_test(masked_cells_say_why),
     };

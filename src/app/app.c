@@ -409,7 +409,9 @@ static bool no_such(const struct app *a, struct step_action action, struct err *
         int n;
     } parts[] = {{STEP_BLOCK, "block", p->n_block},
                  {STEP_HEAD, "head", p->dims.n_head},
-                 {STEP_ROW, "row", p->dims.n_tok}};
+                 {STEP_ROW, "row", p->dims.n_tok},
+                 {STEP_ROW_ALSO, "row", p->dims.n_tok},
+                 {STEP_ROWS_AND, "row", p->dims.n_tok}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].verb == action.verb)
             return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,

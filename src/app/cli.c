@@ -24,7 +24,7 @@ const char cli_help[] =
     "  --stage K            stage 1 to 7\n"
     "  --time T             how far its animation is, 0 to 1; with --stage\n"
     "  --head H             head in view, from 1\n"
-    "  --row I              selected row, from 1\n"
+    "  --row I[-J][,...]    selected rows, from 1: 3-7,9; the last one is in view\n"
     "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
     "  --rank weight|contribution   what a row's sources are ranked by\n"
     "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
@@ -87,6 +87,8 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",
 };
+
+enum { MOST_RUNS = 12 }; /* of rows, side by side */
 
 /* The values as given; NULL: not given. */
 struct given {
@@ -171,6 +173,47 @@ static bool whole(const struct given *g, enum option o, long long lo, long long 
     return true;
 }
 
+/* --row: "9", "3-7,9". Each row is 1 .. hi. */
+static bool row_list(struct step_actions *out, const struct given *g, long long hi,
+                     struct err *e)
+{
+    const char *at = g->at[OPT_ROW];
+    int parts = 0;
+    bool taken[STEP_MAX_TOKENS] = {false};
+    for (; at && *at && parts < MOST_RUNS; parts++) {
+        char text[2][12] = {{0}};
+        long long v[2] = {0, 0};
+        size_t n = strspn(at, "0123456789"), m = 0;
+        bool range = at[n] == '-';
+        if (range) m = strspn(at + n + 1, "0123456789");
+        const char *end = at + n + (range ? m + 1 : 0);
+        bool ok = n < sizeof text[0] && m < sizeof text[1] && (*end == ',' || !*end) &&
+                  !(*end == ',' && !end[1]);
+        if (ok) {
+            memcpy(text[0], at, n);
+            memcpy(text[1], range ? at + n + 1 : at, range ? m : n);
+            ok = parse_whole(text[0], &v[0]) && parse_whole(text[1], &v[1]) &&
+                 v[0] >= 1 && v[0] <= v[1] && v[1] <= hi;
+        }
+        for (long long i = v[0]; ok && i <= v[1]; i++) {
+            ok = !taken[i - 1];
+            taken[i - 1] = true;
+        }
+        if (!ok) break;
+        step_push(out, (struct step_action){.verb = parts ? STEP_ROW_ALSO : STEP_ROW,
+                                            .i = (int)v[0] - 1});
+        if (range)
+            step_push(out,
+                      (struct step_action){.verb = STEP_ROWS_AND, .i = (int)v[1] - 1});
+        at = *end ? end + 1 : end;
+    }
+    if (!at || (parts > 0 && !*at)) return true;
+    return err_set(e, ERR_USAGE,
+                   "--row %s: is a row or up to %d of them, each one for a token, "
+                   "from 1 to %lld, each once, such as 3-7,9",
+                   g->at[OPT_ROW], MOST_RUNS, hi);
+}
+
 static bool one_of(const struct given *g, enum option o, const char *const names[2],
                    int *out, struct err *e)
 {
@@ -197,9 +240,7 @@ static bool model_options(struct cli *c, const struct given *g, struct err *e)
         enum option option;
         enum step_verb verb;
         const char *what;
-    } parts[] = {{OPT_BLOCK, STEP_BLOCK, "a block"},
-                 {OPT_HEAD, STEP_HEAD, "a head"},
-                 {OPT_ROW, STEP_ROW, "a row, one for each token,"}};
+    } parts[] = {{OPT_BLOCK, STEP_BLOCK, "a block"}, {OPT_HEAD, STEP_HEAD, "a head"}};
     int front = 0;
     c->model = g->model;
     c->text = g->at[OPT_TEXT];
@@ -221,7 +262,7 @@ static bool model_options(struct cli *c, const struct given *g, struct err *e)
             step_push(&c->when_opened,
                       (struct step_action){.verb = parts[i].verb, .i = (int)v - 1});
     }
-    return true;
+    return row_list(&c->when_opened, g, STEP_MAX_TOKENS, e);
 }
 
 /* Scale, tokens, seed, head, row: each one's range depends on those before. */
@@ -246,18 +287,15 @@ static bool place_options(struct cli *c, const struct given *g, struct err *e)
     long long tokens = dims.n_tok;
     long long seed = 0;
     long long head = 1;
-    long long row = 1;
     if (!whole(g, OPT_TOKENS, 1, STEP_MAX_TOKENS, "the number of tokens", &tokens, e) ||
         !whole(g, OPT_SEED, 0, UINT32_MAX, "a seed", &seed, e) ||
-        !whole(g, OPT_HEAD, 1, dims.n_head, "a head at this scale", &head, e) ||
-        !whole(g, OPT_ROW, 1, tokens, "a row, one for each token,", &row, e))
+        !whole(g, OPT_HEAD, 1, dims.n_head, "a head at this scale", &head, e))
         return false;
     if (g->at[OPT_SCALE]) push(c, STEP_SCALE_TO, scale, 0.0f);
     if (g->at[OPT_TOKENS]) push(c, STEP_TOKENS, (int)tokens, 0.0f);
     if (g->at[OPT_SEED]) push(c, STEP_SEED, (int)(uint32_t)seed, 0.0f);
     if (g->at[OPT_HEAD]) push(c, STEP_HEAD, (int)head - 1, 0.0f);
-    if (g->at[OPT_ROW]) push(c, STEP_ROW, (int)row - 1, 0.0f);
-    return true;
+    return row_list(&c->start, g, tokens, e);
 }
 
 static bool off_option(struct cli *c, const struct given *g, struct err *e)

@@ -120,6 +120,7 @@ bool input_event(const struct input_scale *sc, const union SDL_Event *ev,
         out->x = (float)ev->button.x * points;
         out->y = (float)ev->button.y * points;
         out->clicks = ev->button.clicks;
+        out->mods = mods_of((Uint16)SDL_GetModState());
         return ev->button.button == SDL_BUTTON_LEFT;
     case SDL_MOUSEWHEEL:
         out->kind = UI_WHEEL;

@@ -84,12 +84,35 @@ static bool point_event(struct app *a, enum ui_event_kind kind, double x, double
         e);
 }
 
-static bool press_at(struct app *a, double x, double y, int clicks, struct err *e)
+static bool press_at(struct app *a, double x, double y, int clicks, int mods,
+                     struct err *e)
 {
+    struct ui_event ev = {.x = (float)x, .y = (float)y, .mods = mods};
     bool ok = app_build(a, true, e) && point_event(a, UI_MOVE, x, y, 0, e);
-    for (int i = 1; ok && i <= clicks; i++)
-        ok = point_event(a, UI_DOWN, x, y, i, e) && point_event(a, UI_UP, x, y, i, e);
+    for (int i = 1; ok && i <= 2 * clicks; i++) {
+        ev.kind = i % 2 ? UI_DOWN : UI_UP;
+        ev.clicks = (i + 1) / 2;
+        ok = event(a, ev, e);
+    }
     return ok;
+}
+
+/* The keys held, where the line ends with their names: "click 40 60 Ctrl+Shift". */
+static void held_keys(struct line *l, int *mods)
+{
+    static const struct {
+        const char *name;
+        int mods;
+    } held[] = {{"Shift", UI_SHIFT},
+                {"Ctrl", UI_CTRL},
+                {"Ctrl+Shift", UI_CTRL | UI_SHIFT},
+                {"Shift+Ctrl", UI_CTRL | UI_SHIFT}};
+    for (size_t i = 0; l->n > 2 && i < sizeof held / sizeof held[0]; i++) {
+        if (strcmp(l->word[l->n - 1], held[i].name) != 0) continue;
+        *mods = held[i].mods;
+        l->n--;
+        return;
+    }
 }
 
 static bool do_key(struct app *a, const struct line *l, struct err *e)
@@ -137,17 +160,21 @@ static bool find_text(const struct scene *sc, const char *text, double *x, doubl
     return false;
 }
 
-static bool do_click(struct app *a, const struct line *l, struct err *e)
+static bool do_click(struct app *a, const struct line *whole, struct err *e)
 {
     double at[2] = {0.0, 0.0};
+    struct line line = *whole;
+    const struct line *l = &line;
     int clicks = strcmp(l->word[0], "double") == 0 ? 2 : 1;
+    int mods = 0;
+    held_keys(&line, &mods);
     if (l->n != 2 || !l->quoted[1])
-        return numbers(l, 2, at, e) && press_at(a, at[0], at[1], clicks, e);
+        return numbers(l, 2, at, e) && press_at(a, at[0], at[1], clicks, mods, e);
     if (!app_build(a, true, e)) return false;
     if (!find_text(&a->scene, l->word[1], &at[0], &at[1]))
         return err_set(e, ERR_INPUT, "%s \"%s\": no control on screen bears this text",
                        l->word[0], l->word[1]);
-    return press_at(a, at[0], at[1], clicks, e);
+    return press_at(a, at[0], at[1], clicks, mods, e);
 }
 
 static bool do_hover(struct app *a, const struct line *l, struct err *e)
@@ -295,6 +322,7 @@ enum name {
     NAME_BLOCK,
     NAME_HEAD,
     NAME_ROW,
+    NAME_ROWS,
     NAME_PIN,
     NAME_HOVER,
     NAME_DIVIDE,
@@ -321,10 +349,11 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage", "time",  "playing", "speed",      "scale",  "tokens", "seed",     "block",
-    "head",  "row",   "pin",     "hover",      "divide", "mask",   "residual", "log",
-    "rank",  "least", "zoom",    "pan-x",      "pan-y",  "help",   "editing",  "focus",
-    "theme", "ui",    "density", "fullscreen", "quit",   "fits",   "message",  "full"};
+    "stage",      "time",     "playing", "speed",   "scale", "tokens", "seed",
+    "block",      "head",     "row",     "rows",    "pin",   "hover",  "divide",
+    "mask",       "residual", "log",     "rank",    "least", "zoom",   "pan-x",
+    "pan-y",      "help",     "editing", "focus",   "theme", "ui",     "density",
+    "fullscreen", "quit",     "fits",    "message", "full"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_ref(char *out, size_t room, struct step_ref r)
@@ -365,6 +394,7 @@ static void print_place(const struct app *a, enum name n, char *out, size_t room
     if (n == NAME_BLOCK) (void)snprintf(out, room, "%d", p->block + 1);
     if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
     if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
+    if (n == NAME_ROWS) (void)snprintf(out, room, "%d", step_row_count(p));
     if (n == NAME_PIN) print_ref(out, room, p->pin);
     if (n == NAME_HOVER) print_ref(out, room, a->step.hover);
     if (n == NAME_ZOOM) print_number(out, room, p->view.zoom);

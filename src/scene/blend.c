@@ -5,9 +5,10 @@
 
 static const float strip_w = 10, strip_gap = 8;
 
-/* The row whose weights stand beside V. */
+/* The row whose weights stand beside V; -1: those of several. */
 static int blend_row(const struct stage *st)
 {
+    if (st->f.row < 0 && several_rows(st)) return -1;
     return st->f.row >= 0 ? st->f.row : st->b.place->row;
 }
 
@@ -64,6 +65,28 @@ static void blend_strips(const struct stage *st, int rows_done)
     }
 }
 
+/* The weight that row gives to j; where several rows are selected and none is in
+ * question (row < 0), the mean of theirs. */
+static float weight_on(const struct stage *st, struct attn_cmat p, int row, int j)
+{
+    int from, to = 0, n = 0;
+    double sum = 0;
+    if (row >= 0) return p.data[(size_t)row * (size_t)p.ld + (size_t)j];
+    while (step_row_run(st->b.place, &from, &to))
+        for (int i = from; i < to; i++, n++)
+            sum += (double)p.data[(size_t)i * (size_t)p.ld + (size_t)j];
+    return (float)(sum / n);
+}
+
+/* The last token that row may see, or, row < 0, that one of the selected rows may. */
+static int last_seen(const struct stage *st, int row)
+{
+    int from, to = 0, last = row;
+    if (!st->b.causal) return st->d.n_tok - 1;
+    while (row < 0 && step_row_run(st->b.place, &from, &to)) last = to - 1;
+    return last;
+}
+
 /* Beside each row of V: its token's hue and the weight that row r gives it. */
 static void value_weights(const struct stage *st, int row, float arrived)
 {
@@ -71,15 +94,16 @@ static void value_weights(const struct stage *st, int row, float arrived)
     struct attn_cmat p = scene_tensor_view(st->b.src, ATTN_P);
     struct scene *sc = st->b.sc;
     if (v.cell_h < 3) return;
+    int seen = last_seen(st, row);
     float x = v.x + grid_w(&v) + strip_gap, right = st->b.canvas.x + st->b.canvas.w;
     for (int j = 0; j < v.rows; j++) {
         float y = v.y + ((float)j + 0.5f) * v.cell_h;
         if (y < st->b.canvas.y || y > st->b.canvas.y + st->b.canvas.h) continue;
-        bool visible = !st->b.causal || j <= row;
+        bool visible = j <= seen;
         struct scene_rgba hue = scene_token_hue(j);
         strip(st, &v, j, visible ? hue : scene_fade(hue, 0.2f));
         if (!visible || arrived < 1 || v.cell_h < 14 || st->b.bare) continue;
-        float w = p.data[(size_t)row * (size_t)p.ld + (size_t)j];
+        float w = weight_on(st, p, row, j);
         struct scene_rgba ink = scene_mix(st->b.theme->ink, hue, 0.8f);
         const char *text = scene_print(sc, "\u00D7 %s", scene_number(sc, w, 2));
         float from = x + strip_w + 8, size = 12.5f;

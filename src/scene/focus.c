@@ -40,9 +40,14 @@ static bool focus_from(const struct stage *st, struct step_ref ref, struct focus
     return false;
 }
 
+bool several_rows(const struct stage *st)
+{
+    return step_row_count(st->b.place) > 1;
+}
+
 struct focus focus_of(const struct stage *st)
 {
-    struct focus f = {st->b.place->row, -1, 0, false};
+    struct focus f = {several_rows(st) ? -1 : st->b.place->row, -1, 0, false};
     if (focus_from(st, st->b.s->hover, &f)) return f;
     if (!st->done && st->spec->motion == MOTION_DOT && st->beat.at < st->clock.n_beat &&
         st->beat.intro >= 1) {
@@ -127,6 +132,18 @@ void operands_draw(const struct stage *st, float alpha)
     }
 }
 
+/* Frames around the rows that are selected, where they are several. */
+static void rows_draw(const struct stage *st, bool operands)
+{
+    const struct layout *l = &st->l;
+    int from, to = 0;
+    while (step_row_run(st->b.place, &from, &to)) {
+        if (operands) grid_frame(&st->b, &l->left, from, to, 0, l->left.cols);
+        for (int g = 0; g < st->spec->n_group; g++)
+            grid_frame(&st->b, &l->result[g], from, to, 0, l->result[g].cols);
+    }
+}
+
 /* Frames around the row asked, the column asked, and what they give; short leaders show
  * which way they meet. */
 void frames_draw(const struct stage *st, bool operands)
@@ -135,6 +152,7 @@ void frames_draw(const struct stage *st, bool operands)
     const struct focus *f = &st->f;
     const struct grid *out = &st->l.result[f->group];
     const struct grid *right = &st->l.right[f->group];
+    if (several_rows(st) && !f->moving) rows_draw(st, operands);
     if (f->row >= 0 && operands)
         grid_frame(b, &st->l.left, f->row, f->row + 1, 0, st->l.left.cols);
     if (f->col >= 0 && operands) grid_frame(b, right, 0, right->rows, f->col, f->col + 1);

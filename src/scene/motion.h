@@ -21,7 +21,9 @@ struct stage {
     bool done; /* the animation has come to its end */
 };
 
+/* Where several rows are selected and nothing else is asked for: none, see rows_draw. */
 struct focus focus_of(const struct stage *st);
+bool several_rows(const struct stage *st);
 
 /* Shared by the motions. */
 const char *range_note(const struct stage *st, enum attn_tensor t, const char *text);

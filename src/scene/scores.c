@@ -159,7 +159,7 @@ void motion_softmax(struct stage *st)
     }
     grid_draw(&st->b, &before, &style);
     row_sums_draw(st, done);
-    if (st->f.row >= 0) {
+    if (st->f.row >= 0 || several_rows(st)) {
         struct focus f = st->f;
         if (f.moving) st->f.moving = false; /* the row at work has its frame */
         frames_draw(st, false);

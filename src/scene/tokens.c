@@ -10,6 +10,7 @@ static const float chip_narrow = 48;
 static const float header_h = 28; /* of column tokens that stay at the canvas's edge */
 static const float index_share = 0.8f; /* of the text's size */
 static const float chip_text_least = 7.5f;
+static const float chip_ring = 2, bar_w = 3; /* around, beside selected rows */
 
 static float index_width(const struct scene *sc, int token, float size)
 {
@@ -127,6 +128,19 @@ static void header_paper(const struct brush *b, struct scene_rect box)
         (void)scene_rect(b->sc, box, 0, scene_fade(b->theme->paper, 0.94f));
 }
 
+/* Beside ticks: a bar along the rows that are selected, where they are several. */
+static void row_bars(const struct brush *b, const struct grid *g)
+{
+    int from, to = 0;
+    if (g->tensor == ATTN_V || step_row_count(b->place) < 2) return;
+    while (step_row_run(b->place, &from, &to)) {
+        struct scene_rect r = grid_cells(g, from, to, 0, 0);
+        float h = fmaxf(r.h, 2), x = fmaxf(g->x, b->canvas.x + bar_w + 2) - bar_w - 2;
+        (void)scene_rect(b->sc, (struct scene_rect){x, r.y + (r.h - h) / 2, bar_w, h}, 0,
+                         b->theme->accent);
+    }
+}
+
 void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alpha)
 {
     if (alpha < 0.5f) return;
@@ -137,19 +151,27 @@ void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alp
         header_paper(b, (struct scene_rect){left, b->canvas.y, wide, b->canvas.h});
     if (!chips) {
         row_ticks(b, &g, alpha);
+        row_bars(b, &g);
         return;
     }
     int i0 = first_visible(b->canvas.y, g.y, g.cell_h, g.rows);
     int i1 = first_visible(b->canvas.y + b->canvas.h, g.y, g.cell_h, g.rows - 1) + 1;
+    bool several =
+        g.tensor != ATTN_V && step_row_count(b->place) > 1; /* V's are sources */
     for (int i = i0; i < i1; i++) {
         struct scene_rect box = row_chip_box(b, &g, i);
         if (b->view.zoom > 1 && box.y < b->canvas.y + header_h) continue;
         scene_chip(b->sc, box, b->src, i, chip_size(box.h), true);
         struct scene_item *it =
             scene_rect(b->sc, box, box.h / 2, scene_fade(b->theme->paper, 0));
+        if (several && step_row_is_on(b->place, i)) {
+            it->u.rect.border = chip_ring;
+            it->u.rect.stroke = b->theme->select;
+        }
         it->hit.kind = HIT_ACTION;
         it->hit.action = (struct step_action){.verb = STEP_ROW, .i = i};
-        it->hit.tip = scene_print(b->sc, "Select row %d  (\u2191 \u2193)", i + 1);
+        it->hit.tip = scene_print(
+            b->sc, "Select row %d (\u2191 \u2193; several: Shift or Ctrl)", i + 1);
     }
 }
 

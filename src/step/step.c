@@ -100,7 +100,8 @@ struct step_state step_initial(void)
     s.place[STEP_TOY] = (struct step_place){
         .dims = {.n_tok = STEP_TOY_TOKENS, .d_model = 8, .n_head = 2},
         .seed = 15, /* its numbers are readable, its rows neither even nor all on one */
-        .row = 3,   /* "down": it sees enough tokens for a blend, and one is masked */
+        .row = 3,
+        .anchor = 3, /* "down": it sees enough tokens for a blend, and one is masked */
         .pin = step_no_ref(),
         .view = step_fitted,
         .limit = STEP_TOY_TOKENS,
@@ -108,7 +109,8 @@ struct step_state step_initial(void)
     s.place[STEP_GPT2] = (struct step_place){
         .dims = {.n_tok = STEP_GPT2_TOKENS, .d_model = 768, .n_head = 12}, /* 124M */
         .seed = 1,
-        .row = STEP_GPT2_TOKENS - 1, /* sees every token */
+        .row = STEP_GPT2_TOKENS - 1,
+        .anchor = STEP_GPT2_TOKENS - 1, /* sees every token */
         .pin = step_no_ref(),
         .view = step_fitted,
         .limit = STEP_MAX_TOKENS,
@@ -137,7 +139,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     p->dims = m->dims;
     p->n_block = m->n_block;
     p->limit = m->limit;
-    p->row = m->dims.n_tok - 1;
+    rows_one(p, m->dims.n_tok - 1);
     p->pin = s->hover = step_no_ref();
     s->scale = STEP_GPT2;
     s->over.at = p->block * p->dims.n_head + p->head;
@@ -170,7 +172,7 @@ static bool do_tokens(struct step_state *s, const struct step_action *a)
     if (s->scale != STEP_GPT2 || step_is_loaded(p) || a->i < 1 || a->i > p->limit)
         return false;
     p->dims.n_tok = a->i;
-    if (p->row >= a->i) p->row = a->i - 1;
+    rows_cut(p);
     if (!exists(p->pin, p->dims)) p->pin = step_no_ref();
     if (!exists(s->hover, p->dims)) s->hover = step_no_ref();
     return true;
@@ -225,7 +227,7 @@ static bool do_block_by(struct step_state *s, const struct step_action *a)
 static bool do_row(struct step_state *s, const struct step_action *a)
 {
     if (a->i < 0 || a->i >= step_here(s)->dims.n_tok) return false;
-    step_here(s)->row = a->i;
+    rows_one(step_here(s), a->i);
     step_here(s)->pin = step_no_ref();
     return true;
 }
@@ -246,7 +248,7 @@ static bool do_pin(struct step_state *s, const struct step_action *a)
         return true;
     }
     p->pin = a->ref;
-    if (shapes[a->ref.tensor].row == AXIS_TOKEN) p->row = a->ref.row;
+    if (shapes[a->ref.tensor].row == AXIS_TOKEN) rows_one(p, a->ref.row);
     return true;
 }
 
@@ -419,6 +421,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->over.open = false;
     else if (!is_none(p->pin))
         p->pin = step_no_ref();
+    else if (step_row_count(p) > 1)
+        rows_one(p, p->row);
     else if (!view_is(p->view, step_fitted))
         p->view = step_fitted;
     else if (s->fullscreen)
@@ -449,6 +453,9 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_HEAD_BY] = do_head_by,   [STEP_BLOCK] = do_block,
     [STEP_BLOCK_BY] = do_block_by, [STEP_ROW] = do_row,
     [STEP_ROW_BY] = do_row_by,     [STEP_PIN] = do_pin,
+    [STEP_ROWS_TO] = do_rows_to,   [STEP_ROWS_AND] = do_rows_and,
+    [STEP_ROWS_BY] = do_rows_by,   [STEP_ROW_ALSO] = do_row_also,
+    [STEP_ROW_WALK] = do_row_walk, [STEP_ROW_KEEP] = do_row_keep,
     [STEP_HOVER] = do_hover,       [STEP_TOGGLE] = do_toggle,
     [STEP_LOG] = do_log,           [STEP_ZOOM] = do_zoom,
     [STEP_RANK] = do_rank,         [STEP_LEAST] = do_least,

@@ -171,6 +171,20 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     }
 }
 
+/* A click on a row: with Shift on all up to it, with Ctrl on it too. */
+static struct step_action row_action(int row, int mods)
+{
+    static const enum step_verb verb[4] = {STEP_ROW, STEP_ROWS_TO, STEP_ROW_ALSO,
+                                           STEP_ROWS_AND};
+    int k = (mods & UI_SHIFT ? 1 : 0) + (mods & UI_CTRL ? 2 : 0);
+    return (struct step_action){.verb = verb[k], .i = row};
+}
+
+static bool is_weight(enum attn_tensor t)
+{
+    return t == ATTN_W_Q || t == ATTN_W_K || t == ATTN_W_V || t == ATTN_W_O;
+}
+
 /* One control drawn again: the same id, or, without one, the same place and action. */
 static bool same_control(const struct ui_pointer *p, const struct scene_hit *hit,
                          struct scene_rect box)
@@ -189,10 +203,15 @@ static void on_up(struct ui_pointer *p, const struct ui_event *ev,
     if (!click || (p->press.kind != HIT_ACTION && p->press.kind != HIT_CELLS)) return;
     struct scene_at at = scene_pick(seen, ev->x, ev->y);
     if (!at.item || at.item->hit.kind != p->press.kind) return;
-    if (p->press.kind == HIT_CELLS)
+    bool rows = (ev->mods & (UI_SHIFT | UI_CTRL)) != 0;
+    if (p->press.kind == HIT_CELLS && rows && !is_weight(at.cell.tensor))
+        step_push(out, row_action(at.cell.row, ev->mods));
+    else if (p->press.kind == HIT_CELLS)
         step_push(out, (struct step_action){.verb = STEP_PIN, .ref = at.cell});
     else if (same_control(p, &at.item->hit, scene_item_box(seen, at.item)))
-        step_push(out, at.item->hit.action);
+        step_push(out, at.item->hit.action.verb == STEP_ROW
+                           ? row_action(at.item->hit.action.i, ev->mods)
+                           : at.item->hit.action);
 }
 
 static void hover(const struct scene *seen, const struct step_state *s, float x, float y,

@@ -5,17 +5,20 @@
 
 enum {
     CARD_W = 760,
+    CARD_WIDE = 976,  /* with three columns */
     CARD_MARGIN = 24, /* to the window's edge, at least */
     CARD_PAD = 28,
     CARD_RADIUS = 12,
     TITLE_H = 44,
-    COLUMNS = 2,
+    COLUMNS = 3, /* at most */
     COLUMN_GAP = 36,
+    GAP_TIGHT = 20,
     LINE_H = 27,
     LINE_TIGHT = 24, /* where the window is low */
     GROUP_H = 36,    /* a group's heading with the space above it */
     CAP_GAP = 4,
     CAPS_W = 128, /* column of the keycaps */
+    CAPS_TIGHT = 124,
     CLOSE = 28,
     SHADOW = 24
 };
@@ -36,26 +39,35 @@ static float group_height(const struct ui *u, enum ui_group g, float line)
     return GROUP_H + (float)n * line;
 }
 
-/* The first group of the second column: where the longer column is shortest. */
-static int split(const struct ui *u, float line, float *height)
+/* Groups from .. to - 1 stand in one column. */
+static float column_height(const struct ui *u, int from, int to, float line)
 {
-    int best = 1;
-    *height = INFINITY;
-    for (int at = 1; at < GROUP_COUNT; at++) {
-        float part[COLUMNS] = {0, 0};
-        for (int g = 0; g < GROUP_COUNT; g++)
-            part[g >= at] += group_height(u, (enum ui_group)g, line);
-        float longer = fmaxf(part[0], part[1]);
-        if (longer < *height) {
-            *height = longer;
-            best = at;
+    float h = 0;
+    for (int g = from; g < to; g++) h += group_height(u, (enum ui_group)g, line);
+    return h;
+}
+
+/* Where columns begin: first[0] = 0, first[n] = GROUP_COUNT. Groups keep their order, and
+ * the longest column is as short as it can be. Returns its height. */
+static float split(const struct ui *u, float line, int n, int first[COLUMNS + 1])
+{
+    float best = INFINITY;
+    for (int a = 1; a < GROUP_COUNT; a++)
+        for (int b = n > 2 ? a + 1 : GROUP_COUNT; b <= GROUP_COUNT; b++) {
+            float h = fmaxf(column_height(u, 0, a, line), column_height(u, a, b, line));
+            h = fmaxf(h, column_height(u, b, GROUP_COUNT, line));
+            if (h >= best) continue;
+            best = h;
+            first[1] = a;
+            first[2] = b;
         }
-    }
+    first[0] = 0;
+    first[n] = GROUP_COUNT;
     return best;
 }
 
 static float draw_group(const struct ui *u, enum ui_group g, float x, float y, float w,
-                        float line)
+                        float caps, float line)
 {
     ui_section(u, x, y + GROUP_H * 0.5f, ui_group_name(g));
     y += GROUP_H + line / 2;
@@ -65,8 +77,8 @@ static float draw_group(const struct ui *u, enum ui_group g, float x, float y, f
         float at = x;
         for (int k = 0; k < 4 && l->caps[k]; k++)
             at += ui_keycap(u, at, y, l->caps[k]).w + CAP_GAP;
-        (void)ui_text_fit(u, x + CAPS_W, y, w - CAPS_W, ALIGN_LEFT, ui_body,
-                          u->theme->ink, l->does);
+        (void)ui_text_fit(u, x + caps, y, w - caps, ALIGN_LEFT, ui_body, u->theme->ink,
+                          l->does);
         y += line;
     }
     return y - line / 2;
@@ -84,9 +96,14 @@ void ui_help(const struct ui *u)
     struct scene_item *scrim = scene_rect(sc, all, 0, scene_fade(black, scrim_alpha));
     ui_control(scrim, UI_ID_NONE, toggle, NULL); /* a click outside closes */
 
-    float line = sc->h - 2 * CARD_MARGIN < 600 ? LINE_TIGHT : LINE_H, height;
-    int at = split(u, line, &height);
-    float w = fminf(CARD_W, sc->w - 2 * CARD_MARGIN), h = height + TITLE_H + 2 * CARD_PAD;
+    float room = sc->h - 2 * CARD_MARGIN - TITLE_H - 2 * CARD_PAD;
+    int first[COLUMNS + 1], n = 2;
+    float line = LINE_H, height = split(u, line, n, first);
+    if (height > room) height = split(u, line = LINE_TIGHT, n, first);
+    if (height > room) height = split(u, line = LINE_H, n = COLUMNS, first);
+    if (height > room) height = split(u, line = LINE_TIGHT, n, first);
+    float w = fminf(n > 2 ? CARD_WIDE : CARD_W, sc->w - 2 * CARD_MARGIN);
+    float h = height + TITLE_H + 2 * CARD_PAD;
     struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
     scene_rect(sc, ui_grown(card, SHADOW * 0.5f), CARD_RADIUS,
                scene_fade(black, shadow_alpha))
@@ -100,12 +117,13 @@ void ui_help(const struct ui *u)
                "Close (Esc)");
     (void)ui_text(u, close.x + CLOSE * 0.5f, y + CLOSE * 0.5f, ALIGN_CENTER, ui_body,
                   t->ink, "\u00D7");
-    float column = (w - 2 * CARD_PAD - COLUMN_GAP) / COLUMNS, top = y + TITLE_H;
-    float down[COLUMNS] = {top, top};
-    for (int g = 0; g < GROUP_COUNT; g++) {
-        if (!is_shown(u, (enum ui_group)g)) continue;
-        int c = g >= at;
-        down[c] = draw_group(u, (enum ui_group)g, x + (float)c * (column + COLUMN_GAP),
-                             down[c], column, line);
+    float gap = n > 2 ? GAP_TIGHT : COLUMN_GAP, caps = n > 2 ? CAPS_TIGHT : CAPS_W;
+    float column = (w - 2 * CARD_PAD - gap * (float)(n - 1)) / (float)n;
+    for (int c = 0; c < n; c++) {
+        float down = y + TITLE_H;
+        for (int g = first[c]; g < first[c + 1]; g++)
+            if (is_shown(u, (enum ui_group)g))
+                down = draw_group(u, (enum ui_group)g, x + (float)c * (column + gap),
+                                  down, column, caps, line);
     }
 }

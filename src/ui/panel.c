@@ -18,7 +18,8 @@ enum {
     CHIP_MOST = 104,
     CHIP_GAP = 14,
     HEADER_H = 92, /* heading and chips */
-    PROGRESS_H = 4
+    PROGRESS_H = 4,
+    HINT_H = 20
 };
 static const struct ui_type chip_type = {FONT_MONO, 14};
 
@@ -155,8 +156,10 @@ static struct panel_target target_of(const struct step_state *s, struct attn_dim
     const struct panel_target row = {
         .tensor = ATTN_Q, .row = place->row, .col = -1, .column = -1, .done = 1};
     struct panel_target at = row; /* in the order of scene's frames, so that both agree */
-    if (!target_of_ref(s->stage, s->hover, &at) && !target_of_time(s, d, &at))
-        (void)target_of_ref(s->stage, place->pin, &at);
+    if (!target_of_ref(s->stage, s->hover, &at) && !target_of_time(s, d, &at) &&
+        !target_of_ref(s->stage, place->pin, &at))
+        at.several = step_row_count(place) > 1 &&
+                     (s->stage == ATTN_SOFTMAX || s->stage == ATTN_WEIGHTED_SUM);
     return at;
 }
 
@@ -195,14 +198,33 @@ static void draw_header(struct panel *p)
 {
     enum attn_stage stage = p->u->s->stage;
     bool cell = stage <= ATTN_SCORES || (stage <= ATTN_SOFTMAX && p->at.col >= 0);
-    const char *heading = stage == ATTN_WEIGHTED_SUM ? "VALUE BLEND"
-                          : cell                     ? "THIS CELL"
-                                                     : "THIS ROW";
+    const char *heading = p->at.several                ? "THESE ROWS"
+                          : stage == ATTN_WEIGHTED_SUM ? "VALUE BLEND"
+                          : cell                       ? "THIS CELL"
+                                                       : "THIS ROW";
     float top = p->u->sc->frame.panel.y;
     ui_section(p->u, p->x, top + HEADING_CY, heading);
     p->y = top + CHIP_Y;
-    draw_chips(p, cell && stage != ATTN_PROJECTIONS);
+    if (p->at.several)
+        (void)ui_text_fit(p->u, p->x, p->y + CHIP_H * 0.5f, p->w, ALIGN_LEFT, ui_body,
+                          p->u->theme->ink_soft, panel_rows_named(p));
+    else
+        draw_chips(p, cell && stage != ATTN_PROJECTIONS);
     p->y = top + HEADER_H;
+}
+
+/* At the panel's foot: how several rows are selected, or what they are for. */
+static void draw_rows_hint(struct panel *p)
+{
+    const struct ui *u = p->u;
+    int n = step_row_count(step_place_of(u->s));
+    const char *text = n > 1 ? scene_print(u->sc, "%d rows selected: see stages 5, 6", n)
+                             : "Shift or Ctrl and a click: more rows";
+    bool weights = u->s->stage == ATTN_SOFTMAX || u->s->stage == ATTN_WEIGHTED_SUM;
+    if (p->n < 2 || (n > 1) == weights) return;
+    p->bottom -= HINT_H;
+    (void)ui_text_fit(u, p->x, p->bottom + HINT_H * 0.5f, p->w, ALIGN_LEFT, ui_note,
+                      u->theme->ink_soft, text);
 }
 
 static void draw_waiting(struct panel *p)
@@ -263,6 +285,11 @@ void ui_panel(const struct ui *u)
     p.at = target_of(u->s, p.t->dims);
     choose_cell(&p, u->s->stage);
     draw_header(&p);
+    draw_rows_hint(&p);
+    if (p.at.several) {
+        panel_rows(&p);
+        return;
+    }
     assert(u->s->stage >= 0 && u->s->stage < ATTN_STAGE_COUNT);
     draw[u->s->stage](&p);
 }

@@ -20,6 +20,7 @@ struct panel_target {
     int col;    /* cell of that row; -1: the whole row */
     int column; /* stages 6 and 7: a column of the result to have in view; -1: none */
     float done; /* how far the animation has come with this cell, 0 .. 1 */
+    bool several; /* all selected rows, where the stage has weights */
 };
 
 struct panel {
@@ -119,6 +120,12 @@ void panel_next(struct panel *p);
 void panel_overview(struct panel *p);
 /* At GPT-2 scale and where there is room: the heads of the block in view. */
 void panel_heads(struct panel *p);
+
+/* ---- several rows ------------------------------------------------------------------------ */
+
+void panel_rows(struct panel *p);
+/* "5 of 64 rows: 3–6, 9", as many as there is room to say. */
+const char *panel_rows_named(const struct panel *p);
 
 /* ---- the seven explanations ------------------------------------------------------------------- */
 
