@@ -17,8 +17,8 @@ enum {
     LINE_TIGHT = 24, /* where the window is low */
     GROUP_H = 36,    /* a group's heading with the space above it */
     CAP_GAP = 4,
-    CAPS_W = 128, /* column of the keycaps */
-    CAPS_TIGHT = 124,
+    CAPS_W = 128,  /* column of the keycaps */
+    CAPS_GAP = 12, /* behind it, where it is only as wide as it must be */
     CLOSE = 28,
     SHADOW = 24
 };
@@ -64,6 +64,22 @@ static float split(const struct ui *u, float line, int n, int first[COLUMNS + 1]
     first[0] = 0;
     first[n] = GROUP_COUNT;
     return best;
+}
+
+/* What the keycaps of groups from .. to - 1 need. */
+static float caps_width(const struct ui *u, int from, int to)
+{
+    float most = 0;
+    for (int i = 0; i < ui_key_line_count; i++) {
+        const struct ui_key_line *l = &ui_key_lines[i];
+        float w = 0;
+        if ((int)l->group < from || (int)l->group >= to || !is_shown(u, l->group))
+            continue;
+        for (int k = 0; k < 4 && l->caps[k]; k++)
+            w += ui_keycap_width(u, l->caps[k]) + CAP_GAP;
+        most = fmaxf(most, w);
+    }
+    return most + CAPS_GAP - CAP_GAP;
 }
 
 static float draw_group(const struct ui *u, enum ui_group g, float x, float y, float w,
@@ -117,10 +133,11 @@ void ui_help(const struct ui *u)
                "Close (Esc)");
     (void)ui_text(u, close.x + CLOSE * 0.5f, y + CLOSE * 0.5f, ALIGN_CENTER, ui_body,
                   t->ink, "\u00D7");
-    float gap = n > 2 ? GAP_TIGHT : COLUMN_GAP, caps = n > 2 ? CAPS_TIGHT : CAPS_W;
+    float gap = n > 2 ? GAP_TIGHT : COLUMN_GAP;
     float column = (w - 2 * CARD_PAD - gap * (float)(n - 1)) / (float)n;
     for (int c = 0; c < n; c++) {
         float down = y + TITLE_H;
+        float caps = n > 2 ? caps_width(u, first[c], first[c + 1]) : CAPS_W;
         for (int g = first[c]; g < first[c + 1]; g++)
             if (is_shown(u, (enum ui_group)g))
                 down = draw_group(u, (enum ui_group)g, x + (float)c * (column + gap),
