@@ -17,6 +17,7 @@ enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH };
 /* What the sources of a row are ranked by: the weight a_ij, or the length of what the
  * source adds to the row of Y through this head, |a_ij v_j W_O|. */
 enum step_rank { STEP_RANK_WEIGHT, STEP_RANK_CONTRIBUTION };
+enum step_copy { STEP_COPY_STATE, STEP_COPY_COUNT }; /* the line that shows this again */
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -113,7 +114,7 @@ enum step_verb {
     STEP_NEXT,     /* during an animation: finish it; else the next stage, playing */
     STEP_PREV,     /* the previous stage, finished */
     STEP_GO,       /* i = stage, from its start, playing */
-    STEP_PLAY,     /* play or pause; on at the end of a stage: the next one */
+    STEP_PLAY,     /* play or pause; at a stage's end the next; i = 1: on from here */
     STEP_RESTART,  /* the stage from its start, playing */
     STEP_SCRUB,    /* x = time, pauses */
     STEP_BEAT,     /* i = +1 or -1: one cell, diagonal or row of the animation; pauses */
@@ -136,7 +137,7 @@ enum step_verb {
     STEP_PIN,      /* ref = cell; its row (the token it belongs to) is selected too */
     STEP_HOVER,    /* ref = cell or none */
     STEP_TOGGLE,   /* i = enum step_option */
-    STEP_LOG,      /* toggles log_weights */
+    STEP_LOG,      /* toggles log_weights; i = 1 on, -1 off */
     STEP_RANK,     /* i = enum step_rank; -1: the other one */
     STEP_LEAST,    /* x = least weight, one of step_leasts */
     STEP_LEAST_BY, /* i = +1 or -1; behind the last comes the first */
@@ -162,8 +163,9 @@ enum step_verb {
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
-    STEP_TEXT_DONE,   /* what was edited is to be read, or opened */
-    STEP_TEXT_SPECIAL /* enters the token <|endoftext|> */
+    STEP_TEXT_DONE,    /* what was edited is to be read, or opened */
+    STEP_TEXT_SPECIAL, /* enters the token <|endoftext|> */
+    STEP_COPY          /* i = enum step_copy, to the clipboard */
 };
 
 struct step_action {

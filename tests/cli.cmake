@@ -103,6 +103,42 @@ file(WRITE ${WORK}/good.txt "key 3 # three\nwait 0.5\nexpect stage 3\nexport c.p
 check(0 "" --script good.txt --size 320x200)
 there(c.png ON)
 
+# A state is a line, and the line shows the same pixels.
+find_program(SH sh)
+cmake_path(GET PROGRAM PARENT_PATH folder)
+set(ENV{PATH} "${folder}:$ENV{PATH}")
+file(WRITE ${WORK}/walk.txt "key 5\nwait 0.7\nhover 600 420\nwheel 600 420 3\ndrag 700 500 660 470
+click 640 460\nleave\nkey D\nkey L\nkey Ctrl+l\nkey Right\nstate walk.line\nexport walk.png\n
+key H\nwheel 600 400 4\nkey Right\nstate heads.line\nexport heads.png\n")
+foreach(size 1024x640 1300x821)
+    check(0 "" --seed 4 --script walk.txt --size ${size})
+    foreach(name walk heads)
+        file(READ ${WORK}/${name}.line line)
+        execute_process(COMMAND ${SH} -c "${line} --export again.png" WORKING_DIRECTORY ${WORK}
+            RESULT_VARIABLE code ERROR_VARIABLE err)
+        file(SHA256 ${WORK}/${name}.png want)
+        file(SHA256 ${WORK}/again.png got)
+        if(code OR NOT want STREQUAL got)
+            message("${line}: shows something else than ${name}.png (${err})")
+            set(failed 1)
+        endif()
+        execute_process(COMMAND ${SH} -c "${line} --state" WORKING_DIRECTORY ${WORK}
+            OUTPUT_VARIABLE again)
+        if(NOT again STREQUAL "${line}\n")
+            message("${line}\n--state says ${again}")
+            set(failed 1)
+        endif()
+    endforeach()
+endforeach()
+if(EXISTS /dev/full)
+    execute_process(COMMAND ${SH} -c "headlight --state > /dev/full" RESULT_VARIABLE code
+        ERROR_VARIABLE err)
+    if(NOT code EQUAL 1 OR NOT err MATCHES "^headlight: standard output: [^\n]*\n$")
+        message("a full standard output: ${code}, ${err}")
+        set(failed 1)
+    endif()
+endif()
+
 # A machine without the kernels that are asked for.
 set(ENV{HEADLIGHT_KERNELS} abacus)
 check(1 "HEADLIGHT_KERNELS=abacus" --export d.png)

@@ -109,7 +109,7 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"a.bin --cut middle", "end or front"},
         {"a.bin --tokens 9", "random weights"},
         {"a.bin --seed 9", "random weights"},
-        {"a.bin --scale toy", "--scale gpt2"},
+        {"a.bin --scale toy --tokens 9", "random weights"},
         {"a.bin --block 0", "from 1"},
         {"--stage", "needs a value"},
         {"--stage --help", "needs a value"},
@@ -159,6 +159,28 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--export .png", ".png"},
         {"--export a.png --script b.txt", "script"},
         {"--export a.png --ui 200", "2048x1280"},
+        {"--export a.png --density 2 --size 1440x900", "2048x1280"},
+        {"--export a.png --density 8", "8192x8192"},
+        {"--density 0", "0.5 to 8"},
+        {"--density 2x", "0.5 to 8"},
+        {"--pin p", "MATRIX:ROW:COLUMN"},
+        {"--pin p:0:1", "counted from 1"},
+        {"--pin p:6:1", "inside it"},
+        {"--pin p:1:1:1", "MATRIX:ROW:COLUMN"},
+        {"--hover nothing:1:1", "MATRIX:ROW:COLUMN"},
+        {"--hover q:1:5", "inside it"},
+        {"--view 1,2", "ZOOM,X,Y"},
+        {"--view 1,2,3,4", "ZOOM,X,Y"},
+        {"--view 0.5,0,0", "from 1 to 4096"},
+        {"--view nan,0,0", "ZOOM,X,Y"},
+        {"--overview all", "scores, scaled or weights"},
+        {"--overview scores --sort size", "place"},
+        {"--sort place", "--overview"},
+        {"--overview scores --overview-at 3", "not so many"},
+        {"--speed 3", "0.25, 0.5, 1, 2 or 4"},
+        {"--log yes", "off or on"},
+        {"--play", "--stage"},
+        {"--state --export a.png", "leave --export out"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct cli c;
@@ -173,9 +195,11 @@ static void every_option_is_in_the_help(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "--scale",  "--tokens", "--seed",    "--stage",     "--time", "--head",
-        "--row",    "--off",    "--theme",   "--ui",        "--size", "--export",
-        "--script", "--help",   "--version", "--shader-dir"};
+        "--scale",  "--tokens",   "--seed",    "--stage",       "--time", "--head",
+        "--row",    "--off",      "--theme",   "--ui",          "--size", "--export",
+        "--script", "--help",     "--version", "--shader-dir",  "--pin",  "--hover",
+        "--view",   "--overview", "--sort",    "--overview-at", "--log",  "--speed",
+        "--play",   "--density",  "--state"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_non_null(strstr(cli_help, names[i]));
 }

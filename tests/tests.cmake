@@ -79,6 +79,10 @@ endif()
 # The program: parts without a screen; off screen; its command line; sessions as scripts;
 # pictures. Everything draws through SDL's offscreen driver.
 layer_test(app NEEDS PkgConfig::SDL2)
+add_executable(test_state tests/test_state.c tests/scene_case.c)
+target_link_libraries(test_state PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME state COMMAND test_state)
+set_tests_properties(state PROPERTIES LABELS unit)
 add_executable(test_app_model tests/test_app_model.c tests/model_case.c)
 target_link_libraries(test_app_model PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
 add_test(NAME app_model COMMAND test_app_model)

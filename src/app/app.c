@@ -2,8 +2,10 @@
 #include "app.h"
 
 #include "cli.h"
+#include "clipboard.h"
 #include "complete.h"
 #include "paper.h"
+#include "state.h"
 
 #include <SDL.h>
 #include <math.h>
@@ -75,7 +77,9 @@ void app_measure(struct app *a)
     int display = SDL_GetWindowDisplayIndex(window);
     if (display < 0 || SDL_GetDisplayDPI(display, NULL, &dpi, NULL) != 0) dpi = 0.0f;
     /* Where the system scales by itself, its ratio says it all. */
-    a->base = a->ratio > 1.0f ? a->ratio : input_base_of(dpi);
+    a->base = a->density > 0.0f ? a->density
+              : a->ratio > 1.0f ? a->ratio
+                                : input_base_of(dpi);
     rescale(a);
 }
 
@@ -99,7 +103,7 @@ static bool open_window(struct app *a, const struct app_config *c, struct err *e
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) != 0) return no_display(e, SDL_GetError());
     float dpi = 0.0f;
     if (SDL_GetDisplayDPI(0, NULL, &dpi, NULL) != 0) dpi = 0.0f;
-    a->base = input_base_of(dpi);
+    a->base = a->density > 0.0f ? a->density : input_base_of(dpi);
     struct gfx_config g = {.shader_dir = c->shader_dir};
     place_window(a, c, &g);
     bool ok = gfx_create(&a->gfx, &g, e);
@@ -118,7 +122,8 @@ static bool open_offscreen(struct app *a, const struct app_config *c, struct err
 {
     a->px_w = c->w ? c->w : CLI_W;
     a->px_h = c->h ? c->h : CLI_H;
-    a->ratio = a->base = 1.0f;
+    a->ratio = 1.0f;
+    a->base = a->density > 0.0f ? a->density : 1.0f;
     const struct gfx_config g = {.w = a->px_w,
                                  .h = a->px_h,
                                  .x = GFX_ANYWHERE,
@@ -130,7 +135,8 @@ static bool open_offscreen(struct app *a, const struct app_config *c, struct err
 
 bool app_init(struct app *a, const struct app_config *c, struct err *e)
 {
-    *a = (struct app){.headless = c->headless, .shader_dir = c->shader_dir};
+    *a = (struct app){
+        .headless = c->headless, .shader_dir = c->shader_dir, .density = c->density};
     a->step = step_initial();
     if (c->settings) {
         a->step.theme = c->settings->theme;
@@ -158,6 +164,25 @@ void app_fini(struct app *a)
     arena_free(&a->frame_mem);
     gfx_destroy(a->gfx);
     *a = (struct app){0};
+}
+
+const char *app_state(const struct app *a, struct arena *mem, struct err *e)
+{
+    const struct loaded *l = &a->source.loaded;
+    bool loaded = step_is_loaded(&a->step.place[STEP_GPT2]);
+    const struct state_shown now = {.step = &a->step,
+                                    .model = loaded ? a->source.path : NULL,
+                                    .text = l->typed,
+                                    .n_text = loaded ? l->n_typed : 0,
+                                    .cut_front = loaded && l->cut_front,
+                                    .w = a->px_w,
+                                    .h = a->px_h,
+                                    .density = a->base};
+    *mem = (struct arena){0};
+    const char *line = NULL;
+    if (arena_init(mem, state_line_bytes(&now) + 64, e)) line = state_line(&now, mem);
+    if (!line) (void)err_set(e, ERR_SYSTEM, "out of memory for the state\u2019s line");
+    return line;
 }
 
 struct settings app_settings(const struct app *a)
@@ -370,6 +395,7 @@ void app_apply(struct app *a, struct step_action action)
         look_at_edited(a);
     }
     if (done && !keeps_message(action.verb)) a->message[0] = '\0';
+    if (done && action.verb == STEP_COPY) app_copy(a, (enum step_copy)action.i);
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
         rescale(a);
         answer_ui_size(a);

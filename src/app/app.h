@@ -22,7 +22,8 @@
 
 struct app_config {
     bool headless;
-    int w, h; /* pixels of a picture, or the window's size; 0: the usual */
+    int w, h;      /* pixels of a picture, or the window's size; 0: the usual */
+    float density; /* pixels a point at UI size 100%; 0: the display's */
     const char *shader_dir;
     const struct settings *settings;  /* NULL: none are remembered */
     const struct step_actions *start; /* applied to the first state; may be NULL */
@@ -46,6 +47,7 @@ struct app {
     struct input_scale scale;
     int px_w, px_h;
     float ratio, base;               /* of input_scale_of */
+    float density;                   /* asked for instead of base; 0: none */
     char message[512];               /* message bar; "" none */
     struct ui_editor editor;         /* while step.editing */
     enum step_edit edited;           /* what it was begun for */
@@ -89,6 +91,9 @@ bool app_export(struct app *a, const char *path, struct err *e);
 
 /* The window's loop, until it is left. */
 bool app_run(struct app *a, struct err *e);
+
+/* The command line that shows again what is on screen, on mem: see state.h. */
+const char *app_state(const struct app *a, struct arena *mem, struct err *e);
 
 /* What is to be remembered of the window as it is. */
 struct settings app_settings(const struct app *a);

@@ -1,10 +1,13 @@
 /* The command line as plain data: a table of options, checks, and the actions they mean. */
 #include "cli.h"
 
+#include "names.h"
 #include "scene.h"
+#include "state.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,12 +28,25 @@ const char cli_help[] =
     "  --time T             how far its animation is, 0 to 1; with --stage\n"
     "  --head H             head in view, from 1\n"
     "  --row I[-J][,...]    selected rows, from 1: 3-7,9; the last one is in view\n"
+    "  --pin M:I:J          the cell in row I, column J of matrix M is pinned: q:1:1,\n"
+    "                       s_raw, s_scaled, s_masked, p, z, y, ...\n"
+    "  --hover M:I:J        a cell explained as if it were pointed at\n"
+    "  --view ZOOM,X,Y      zoomed and moved, points; 1,0,0: all of it\n"
+    "  --overview KIND      every head at a glance: scores, scaled, weights\n"
+    "  --sort HOW           its order: place, entropy, previous, first, itself, "
+    "induction\n"
+    "  --overview-at N      its selected head, counted through all blocks from 1\n"
+    "  --log on|off         weights on a logarithmic colour scale\n"
+    "  --speed X            0.25, 0.5, 1, 2 or 4\n"
+    "  --play               goes on playing from where it is; with --stage\n"
     "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
     "  --rank weight|contribution   what a row's sources are ranked by\n"
     "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
     "  --size WxH           of the window or the picture, pixels\n"
+    "  --density D          pixels a point at UI size 100%, 0.5 to 8\n"
+    "  --state              print the line that shows this again, and nothing else\n"
     "  --export FILE.png    write one picture, without a window\n"
     "  --script FILE        run a session, without a window: one action a line\n"
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
@@ -49,6 +65,15 @@ enum option {
     OPT_TIME,
     OPT_HEAD,
     OPT_ROW,
+    OPT_PIN,
+    OPT_HOVER,
+    OPT_VIEW,
+    OPT_OVERVIEW,
+    OPT_SORT,
+    OPT_OVERVIEW_AT,
+    OPT_LOG,
+    OPT_SPEED,
+    OPT_DENSITY,
     OPT_OFF,
     OPT_RANK,
     OPT_LEAST,
@@ -61,10 +86,13 @@ enum option {
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
     OPT_VERSION,
+    OPT_PLAY,
+    OPT_STATE,
     OPT_COUNT
 };
 
 static const char *const option_names[OPT_COUNT] = {
+    /* clang-format off */
     [OPT_TEXT] = "--text",
     [OPT_CUT] = "--cut",
     [OPT_BLOCK] = "--block",
@@ -75,6 +103,15 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_TIME] = "--time",
     [OPT_HEAD] = "--head",
     [OPT_ROW] = "--row",
+    [OPT_PIN] = "--pin",
+    [OPT_HOVER] = "--hover",
+    [OPT_VIEW] = "--view",
+    [OPT_OVERVIEW] = "--overview",
+    [OPT_SORT] = "--sort",
+    [OPT_OVERVIEW_AT] = "--overview-at",
+    [OPT_LOG] = "--log",
+    [OPT_SPEED] = "--speed",
+    [OPT_DENSITY] = "--density",
     [OPT_OFF] = "--off",
     [OPT_RANK] = "--rank",
     [OPT_LEAST] = "--least",
@@ -86,9 +123,12 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_SHADER_DIR] = "--shader-dir",
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",
+    [OPT_PLAY] = "--play",
+    [OPT_STATE] = "--state",
+    /* clang-format on */
 };
 
-enum { MOST_RUNS = 12 }; /* of rows, side by side */
+enum { MOST_RUNS = STATE_ROW_RUNS }; /* of rows, side by side */
 
 /* The values as given; NULL: not given. */
 struct given {
@@ -214,17 +254,44 @@ static bool row_list(struct step_actions *out, const struct given *g, long long 
                    g->at[OPT_ROW], MOST_RUNS, hi);
 }
 
-static bool one_of(const struct given *g, enum option o, const char *const names[2],
-                   int *out, struct err *e)
+static bool one_of_many(const struct given *g, enum option o, const char *const *names,
+                        int n, int *out, struct err *e)
 {
+    char all[256] = "";
+    size_t at = 0;
     if (!g->at[o]) return true;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < n; i++) {
         if (strcmp(g->at[o], names[i]) != 0) continue;
         *out = i;
         return true;
     }
-    return err_set(e, ERR_USAGE, "%s %s: is either %s or %s", option_names[o], g->at[o],
-                   names[0], names[1]);
+    for (int i = 0; i < n && at < sizeof all; i++)
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s",
+                               i == 0      ? ""
+                               : i + 1 < n ? ", "
+                                           : " or ",
+                               names[i]);
+    return err_set(e, ERR_USAGE, "%s %s: is %s%s", option_names[o], g->at[o],
+                   n == 2 ? "either " : "", all);
+}
+
+static bool one_of(const struct given *g, enum option o, const char *const names[2],
+                   int *out, struct err *e)
+{
+    return one_of_many(g, o, names, 2, out, e);
+}
+
+/* A decimal number and nothing else. */
+static bool parse_number(const char *text, size_t n, double *out)
+{
+    enum { ROOM = 64 };
+    char digits[ROOM];
+    char *end = NULL;
+    if (n == 0 || n >= ROOM || strspn(text, "+-.0123456789eE") < n) return false;
+    memcpy(digits, text, n);
+    digits[n] = '\0';
+    *out = strtod(digits, &end);
+    return *end == '\0' && end != digits && isfinite(*out);
 }
 
 static void push(struct cli *c, enum step_verb verb, int i, float x)
@@ -246,15 +313,23 @@ static bool model_options(struct cli *c, const struct given *g, struct err *e)
     c->text = g->at[OPT_TEXT];
     if (!one_of(g, OPT_CUT, ends, &front, e)) return false;
     c->cut_front = front == 1;
+    static const char *const scales[2] = {"toy", "gpt2"};
+    int scale = STEP_GPT2;
+    long long seed = 0;
+    if (!one_of(g, OPT_SCALE, scales, &scale, e)) return false;
     for (int o = OPT_TOKENS; o <= OPT_SEED; o++)
-        if (g->at[o])
+        if (g->at[o] && !(o == OPT_SEED && scale == STEP_TOY))
             return err_set(e, ERR_USAGE,
                            "%s %s: is for random weights; leave it or the "
                            "model out",
                            option_names[o], g->at[o]);
-    if (g->at[OPT_SCALE] && strcmp(g->at[OPT_SCALE], "gpt2") != 0)
-        return err_set(e, ERR_USAGE, "--scale %s: a model is shown at --scale gpt2",
-                       g->at[OPT_SCALE]);
+    if (!whole(g, OPT_SEED, 0, UINT32_MAX, "a seed", &seed, e)) return false;
+    if (scale == STEP_TOY) /* open, and a key away */
+        step_push(&c->when_opened,
+                  (struct step_action){.verb = STEP_SCALE_TO, .i = STEP_TOY});
+    if (g->at[OPT_SEED])
+        step_push(&c->when_opened,
+                  (struct step_action){.verb = STEP_SEED, .i = (int)(uint32_t)seed});
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         long long v = 1;
         if (!whole(g, parts[i].option, 1, INT32_MAX, parts[i].what, &v, e)) return false;
@@ -365,7 +440,136 @@ static bool time_options(struct cli *c, const struct given *g, struct err *e)
                            text);
     }
     push(c, STEP_GO, (int)stage - 1, 0.0f);
-    if (text || c->mode == CLI_EXPORT) push(c, STEP_SCRUB, 0, (float)t);
+    if (text || c->mode == CLI_EXPORT || c->mode == CLI_STATE)
+        push(c, STEP_SCRUB, 0, (float)t);
+    return true;
+}
+
+/* What is to be done to the state in which everything so far has been done. A model's is
+ * not known yet: it refuses what it cannot do when it is open. */
+static bool also(struct cli *c, const struct given *g, enum option o,
+                 struct step_action a, const char *is, struct err *e)
+{
+    if (g->model) {
+        step_push(&c->when_opened, a);
+        return true;
+    }
+    struct step_state s = step_initial();
+    for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
+    if (!step_apply(&s, a))
+        return err_set(e, ERR_USAGE, "%s %s: %s", option_names[o], g->at[o], is);
+    step_push(&c->start, a);
+    return true;
+}
+
+static bool cell_option(struct cli *c, const struct given *g, enum option o,
+                        enum step_verb verb, struct err *e)
+{
+    static const char is[] =
+        "a cell is MATRIX:ROW:COLUMN, counted from 1 and inside it, like s_raw:3:2";
+    struct step_action a = {.verb = verb};
+    if (!g->at[o]) return true;
+    if (!names_parse_cell(g->at[o], &a.ref))
+        return err_set(e, ERR_USAGE, "%s %s: %s", option_names[o], g->at[o], is);
+    return also(c, g, o, a, is, e);
+}
+
+static bool view_option(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char is[] =
+        "a view is ZOOM,X,Y: a zoom from 1 to 4096 and two distances in points";
+    double v[3] = {0.0, 0.0, 0.0};
+    const char *at = g->at[OPT_VIEW];
+    if (!at) return true;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strcspn(at, ",");
+        if (!parse_number(at, n, &v[i]) || (at[n] == ',') != (i < 2))
+            return err_set(e, ERR_USAGE, "--view %s: %s", g->at[OPT_VIEW], is);
+        at += n + (i < 2 ? 1 : 0);
+    }
+    struct step_action a = {
+        .verb = STEP_VIEW, .x = (float)v[1], .y = (float)v[2], .z = (float)v[0]};
+    struct step_state s = step_initial();
+    if (!step_apply(&s, a))
+        return err_set(e, ERR_USAGE, "--view %s: %s", g->at[OPT_VIEW], is);
+    return also(c, g, OPT_VIEW, a, is, e);
+}
+
+static bool overview_options(struct cli *c, const struct given *g, struct err *e)
+{
+    int kind = STEP_OVER_WEIGHTS;
+    int sort = STEP_SORT_PLACE;
+    long long at = 1;
+    for (int o = OPT_SORT; o <= OPT_OVERVIEW_AT; o++)
+        if (g->at[o] && !g->at[OPT_OVERVIEW])
+            return err_set(e, ERR_USAGE, "%s %s: is of the overview; add --overview KIND",
+                           option_names[o], g->at[o]);
+    if (!one_of_many(g, OPT_OVERVIEW, state_over_kinds, STEP_OVER_KIND_COUNT, &kind, e) ||
+        !one_of_many(g, OPT_SORT, state_over_sorts, STEP_SORT_COUNT, &sort, e) ||
+        !whole(g, OPT_OVERVIEW_AT, 1, INT32_MAX, "a head", &at, e))
+        return false;
+    if (!g->at[OPT_OVERVIEW]) return true;
+    struct step_action open = {.verb = STEP_OVERVIEW};
+    struct step_action to_kind = {.verb = STEP_OVER_KIND, .i = kind};
+    struct step_action to_sort = {.verb = STEP_OVER_SORT, .i = sort};
+    struct step_action to_head = {.verb = STEP_OVER_AT, .i = (int)at - 1};
+    return also(c, g, OPT_OVERVIEW, open, "", e) &&
+           also(c, g, OPT_OVERVIEW, to_kind, "", e) &&
+           also(c, g, OPT_SORT, to_sort, "", e) &&
+           (!g->at[OPT_OVERVIEW_AT] ||
+            also(c, g, OPT_OVERVIEW_AT, to_head, "there are not so many heads", e));
+}
+
+static bool speed_option(struct cli *c, const struct given *g, struct err *e)
+{
+    double speed = 0.0;
+    const char *text = g->at[OPT_SPEED];
+    if (!text) return true;
+    bool known = false;
+    bool ok = parse_number(text, strlen(text), &speed);
+    for (size_t i = 0; ok && i < sizeof step_speeds / sizeof step_speeds[0]; i++)
+        known = known || (double)step_speeds[i] == speed;
+    if (!known) return err_set(e, ERR_USAGE, "--speed %s: is 0.25, 0.5, 1, 2 or 4", text);
+    c->speed_given = true;
+    push(c, STEP_SPEED, 0, (float)speed);
+    return true;
+}
+
+/* What a window has been brought to by hand. */
+static bool shown_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const switches[2] = {"off", "on"};
+    int log = 0;
+    if (!one_of(g, OPT_LOG, switches, &log, e) || !speed_option(c, g, e)) return false;
+    c->log_given = g->at[OPT_LOG] != NULL;
+    if (c->log_given) push(c, STEP_LOG, log ? 1 : -1, 0.0f);
+    if (g->at[OPT_PLAY]) {
+        if (!g->at[OPT_STAGE] || g->at[OPT_OVERVIEW])
+            return err_set(e, ERR_USAGE, "--play: plays a stage; add --stage K%s",
+                           g->at[OPT_OVERVIEW] ? " and leave --overview out" : "");
+        push(c, STEP_PLAY, 1, 0.0f);
+    }
+    return overview_options(c, g, e) && cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
+           cell_option(c, g, OPT_HOVER, STEP_HOVER, e) && view_option(c, g, e);
+}
+
+static bool density_option(struct cli *c, const struct given *g, struct err *e)
+{
+    double density = 1.0;
+    const char *text = g->at[OPT_DENSITY];
+    if (!text) return true;
+    if (!parse_number(text, strlen(text), &density) ||
+        !(density >= 0.5 && density <= 8.0))
+        return err_set(e, ERR_USAGE, "--density %s: is a number from 0.5 to 8", text);
+    c->density = (float)density;
+    if (c->w || c->mode == CLI_WINDOW) return true;
+    c->w = (int)lround(CLI_W * density);
+    c->h = (int)lround(CLI_H * density);
+    if (c->w > CLI_MAX_SIDE || c->h > CLI_MAX_SIDE)
+        return err_set(e, ERR_USAGE,
+                       "--density %s: makes a picture of %dx%d, at most %dx%d; give "
+                       "--size WxH",
+                       text, c->w, c->h, CLI_MAX_SIDE, CLI_MAX_SIDE);
     return true;
 }
 
@@ -410,14 +614,15 @@ static bool look_options(struct cli *c, const struct given *g, struct err *e)
     c->ui_given = g->at[OPT_UI] != NULL;
     if (c->theme_given) push(c, STEP_THEME, theme, 0.0f);
     if (c->ui_given) push(c, STEP_UI_SIZE, (int)ui, 0.0f);
-    if (c->mode == CLI_WINDOW || ui <= 100) return true;
+    double factor = (double)ui / 100.0 * (c->density > 0.0f ? (double)c->density : 1.0);
+    if (c->mode == CLI_WINDOW || c->mode == CLI_STATE || factor <= 1.0) return true;
     /* No message bar answers here, so a size that would be cut is refused. */
-    int need_w = (int)ceil(SCENE_MIN_W * (double)ui / 100.0);
-    int need_h = (int)ceil(SCENE_MIN_H * (double)ui / 100.0);
+    int need_w = (int)ceil(SCENE_MIN_W * factor);
+    int need_h = (int)ceil(SCENE_MIN_H * factor);
+    enum option o = c->density > 0.0f ? OPT_DENSITY : OPT_UI;
     if ((c->w ? c->w : CLI_W) < need_w || (c->h ? c->h : CLI_H) < need_h)
-        return err_set(e, ERR_USAGE,
-                       "--ui %lld: needs a picture of at least --size %dx%d", ui, need_w,
-                       need_h);
+        return err_set(e, ERR_USAGE, "%s %s: needs a picture of at least --size %dx%d",
+                       option_names[o], g->at[o], need_w, need_h);
     return true;
 }
 
@@ -426,6 +631,12 @@ static bool mode_options(struct cli *c, const struct given *g, struct err *e)
     const char *picture = g->at[OPT_EXPORT];
     const char *script = g->at[OPT_SCRIPT];
     c->shader_dir = g->at[OPT_SHADER_DIR];
+    if (g->at[OPT_STATE]) {
+        if (picture || script)
+            return err_set(e, ERR_USAGE, "--state: prints a line alone; leave %s out",
+                           picture ? "--export" : "--script");
+        c->mode = CLI_STATE;
+    }
     if (picture && script)
         return err_set(
             e, ERR_USAGE,
@@ -452,7 +663,7 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         c->mode = g.at[OPT_HELP] ? CLI_HELP : CLI_VERSION;
         return true;
     }
-    return mode_options(c, &g, e) && size_option(c, &g, e) && place_options(c, &g, e) &&
-           off_option(c, &g, e) && source_options(c, &g, e) && look_options(c, &g, e) &&
-           time_options(c, &g, e);
+    return mode_options(c, &g, e) && size_option(c, &g, e) && density_option(c, &g, e) &&
+           place_options(c, &g, e) && off_option(c, &g, e) && source_options(c, &g, e) &&
+           look_options(c, &g, e) && time_options(c, &g, e) && shown_options(c, &g, e);
 }

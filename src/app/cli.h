@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum cli_mode { CLI_WINDOW, CLI_EXPORT, CLI_SCRIPT, CLI_HELP, CLI_VERSION };
+enum cli_mode { CLI_WINDOW, CLI_EXPORT, CLI_SCRIPT, CLI_STATE, CLI_HELP, CLI_VERSION };
 
 enum { /* of a picture, pixels */
        CLI_MIN_SIDE = 64,
@@ -26,8 +26,9 @@ struct cli {
     struct step_actions
         when_opened; /* what can only be asked of the model once it is there */
     const char *shader_dir;
-    int w, h; /* 0: not given */
-    bool theme_given, ui_given;
+    int w, h;      /* 0: not given */
+    float density; /* pixels a point at UI size 100%; 0: not given */
+    bool theme_given, ui_given, speed_given, log_given;
     struct step_actions start; /* lead from the first state to what was asked for */
 };
 

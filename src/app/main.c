@@ -41,6 +41,15 @@ static bool print_text(const char *text, struct err *e)
     return err_set(e, ERR_SYSTEM, "standard output: %s", strerror(errno));
 }
 
+static bool print_state(const struct app *a, struct err *e)
+{
+    struct arena mem;
+    const char *line = app_state(a, &mem, e);
+    bool ok = line && print_text(line, e) && print_text("\n", e);
+    arena_free(&mem);
+    return ok;
+}
+
 /* A picture or a script: no window, no settings. */
 static bool run_headless(const struct cli *c, struct err *e)
 {
@@ -48,6 +57,7 @@ static bool run_headless(const struct cli *c, struct err *e)
     const struct app_config config = {.headless = true,
                                       .w = c->w,
                                       .h = c->h,
+                                      .density = c->density,
                                       .shader_dir = c->shader_dir,
                                       .start = &c->start,
                                       .cut_front = c->cut_front};
@@ -56,7 +66,8 @@ static bool run_headless(const struct cli *c, struct err *e)
     bool ok = app_init(&a, &config, e);
     if (ok && c->model) ok = app_load(&a, c->model, c->text, &c->when_opened, e);
     if (ok && picture) ok = app_build(&a, true, e) && app_export(&a, c->path, e);
-    if (ok && !picture) ok = script_run(&a, c->path, e);
+    if (ok && c->mode == CLI_SCRIPT) ok = script_run(&a, c->path, e);
+    if (ok && c->mode == CLI_STATE) ok = print_state(&a, e);
     app_fini(&a);
     return ok;
 }
@@ -68,6 +79,9 @@ static void keep_settings(struct settings *now, const struct settings *was,
     if (c->theme_given && now->theme == at_start->theme) now->theme = was->theme;
     if (c->ui_given && now->ui_percent == at_start->ui_percent)
         now->ui_percent = was->ui_percent;
+    if (c->speed_given && now->speed == at_start->speed) now->speed = was->speed;
+    if (c->log_given && now->log_weights == at_start->log_weights)
+        now->log_weights = was->log_weights;
     if (!now->placed || (c->w && now->w == at_start->w && now->h == at_start->h)) {
         now->placed = was->placed;
         now->x = was->x;
@@ -87,6 +101,7 @@ static bool run_window(const struct cli *c, struct err *e)
     if (!settings_load(&file, &was, &warning)) print_error(&warning);
     const struct app_config config = {.w = c->w,
                                       .h = c->h,
+                                      .density = c->density,
                                       .shader_dir = c->shader_dir,
                                       .settings = &was,
                                       .start = &c->start,
@@ -120,6 +135,7 @@ int main(int argc, char **argv)
         break;
     case CLI_EXPORT:
     case CLI_SCRIPT:
+    case CLI_STATE:
         ok = run_headless(&c, &e);
         break;
     case CLI_WINDOW:

@@ -2,6 +2,7 @@
 #include "script.h"
 
 #include "cli.h"
+#include "names.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -289,27 +290,19 @@ static bool do_export(struct app *a, const struct line *l, struct err *e)
            app_export(a, l->word[1], e);
 }
 
-/* ---- expectations ------------------------------------------------------------------------ */
+/* Writes the command line that shows this again. */
+static bool do_state(struct app *a, const struct line *l, struct err *e)
+{
+    struct arena mem;
+    if (l->n != 2) return err_set(e, ERR_USAGE, "state: takes the name of one file");
+    if (!app_build(a, true, e)) return false;
+    const char *line = app_state(a, &mem, e);
+    bool ok = line && file_write(l->word[1], line, strlen(line), e);
+    arena_free(&mem);
+    return ok;
+}
 
-static const char *const tensor_names[ATTN_TENSOR_COUNT] = {
-    [ATTN_H] = "h",
-    [ATTN_X] = "x",
-    [ATTN_W_Q] = "w_q",
-    [ATTN_W_K] = "w_k",
-    [ATTN_W_V] = "w_v",
-    [ATTN_Q] = "q",
-    [ATTN_K] = "k",
-    [ATTN_V] = "v",
-    [ATTN_S_RAW] = "s_raw",
-    [ATTN_S_SCALED] = "s_scaled",
-    [ATTN_S_MASKED] = "s_masked",
-    [ATTN_P] = "p",
-    [ATTN_Z] = "z",
-    [ATTN_Z_ALL] = "z_all",
-    [ATTN_W_O] = "w_o",
-    [ATTN_Y_PROJ] = "y_proj",
-    [ATTN_Y] = "y",
-};
+/* ---- expectations ------------------------------------------------------------------------ */
 
 enum name {
     NAME_STAGE,
@@ -356,15 +349,6 @@ static const char *const names[NAME_COUNT] = {
     "fullscreen", "quit",     "fits",    "message", "full"};
 
 /* Numbers and cells count from 1, as on screen. */
-static void print_ref(char *out, size_t room, struct step_ref r)
-{
-    if (r.tensor == ATTN_TENSOR_COUNT)
-        (void)snprintf(out, room, "none");
-    else
-        (void)snprintf(out, room, "%s:%d:%d", tensor_names[r.tensor], r.row + 1,
-                       r.col + 1);
-}
-
 static void print_switch(char *out, size_t room, bool on)
 {
     (void)snprintf(out, room, on ? "on" : "off");
@@ -395,8 +379,8 @@ static void print_place(const struct app *a, enum name n, char *out, size_t room
     if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
     if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
     if (n == NAME_ROWS) (void)snprintf(out, room, "%d", step_row_count(p));
-    if (n == NAME_PIN) print_ref(out, room, p->pin);
-    if (n == NAME_HOVER) print_ref(out, room, a->step.hover);
+    if (n == NAME_PIN) names_print_cell(out, room, p->pin);
+    if (n == NAME_HOVER) names_print_cell(out, room, a->step.hover);
     if (n == NAME_ZOOM) print_number(out, room, p->view.zoom);
     if (n == NAME_PAN_X) print_number(out, room, p->view.x);
     if (n == NAME_PAN_Y) print_number(out, room, p->view.y);
@@ -487,6 +471,7 @@ static const struct {
     {"leave", do_leave},   {"wait", do_wait},   {"ready", do_ready},
     {"frame", do_frame},   {"size", do_size},   {"export", do_export},
     {"expect", do_expect}, {"open", do_open},   {"text", do_text},
+    {"state", do_state},
 };
 
 static bool run_line(struct app *a, char *text, struct err *e)

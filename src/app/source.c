@@ -27,6 +27,7 @@ void source_fini(struct source *s)
     run_model_fini(&s->toy_model);
     SDL_free(s->text);
     SDL_free(s->opening);
+    SDL_free(s->path);
     *s = (struct source){0};
 }
 
@@ -81,7 +82,12 @@ enum source_news source_news(struct source *s, struct step_state *st, char *note
     const char *name = strrchr(s->opening, '/');
     name = name && name[1] ? name + 1 : s->opening;
     if (!ok && !strstr(e->text, name)) (void)err_at(e, name);
-    SDL_free(s->opening);
+    if (ok) {
+        SDL_free(s->path);
+        s->path = s->opening;
+    } else {
+        SDL_free(s->opening);
+    }
     SDL_free(s->text);
     s->opening = s->text = NULL;
     return ok ? SOURCE_OPENED : SOURCE_FAILED;

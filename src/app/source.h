@@ -21,6 +21,7 @@ struct source {
     struct loaded loaded;
     char *text;    /* that the model being opened is to read; NULL: a text of our own */
     char *opening; /* path of the model being opened, NULL: none is */
+    char *path;    /* of the loaded model, NULL: none is */
     struct err failed; /* why there is no run; code ERR_NONE: there is one, or soon */
 };
 

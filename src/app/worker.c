@@ -285,7 +285,8 @@ static void make_heads(struct worker *w, const struct attn_ctx *c)
 
 static bool next_left(const struct worker *w)
 {
-    return w->next_wanted && !(w->likely.made && next_key_same(w->likely.key, w->next_want));
+    return w->next_wanted &&
+           !(w->likely.made && next_key_same(w->likely.key, w->next_want));
 }
 
 /* Runs what is missing of the blocks, then the head. */

@@ -72,7 +72,10 @@ bool do_go(struct step_state *s, const struct step_action *a)
 
 bool do_play(struct step_state *s, const struct step_action *a)
 {
-    (void)a;
+    if (a->i == 1) {
+        play(s, true);
+        return true;
+    }
     if (s->playing) {
         play_stop(s);
         return true;

@@ -277,8 +277,8 @@ static bool do_toggle(struct step_state *s, const struct step_action *a)
 
 static bool do_log(struct step_state *s, const struct step_action *a)
 {
-    (void)a;
-    s->log_weights = !s->log_weights;
+    if (a->i < -1 || a->i > 1) return false;
+    s->log_weights = a->i ? a->i > 0 : !s->log_weights;
     return true;
 }
 
@@ -432,6 +432,13 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
     return true;
 }
 
+/* What is copied, and where to, is app's business. */
+static bool do_copy(struct step_state *s, const struct step_action *a)
+{
+    (void)s;
+    return a->i >= 0 && a->i < STEP_COPY_COUNT;
+}
+
 static bool do_quit(struct step_state *s, const struct step_action *a)
 {
     (void)a;
@@ -473,6 +480,7 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_QUIT] = do_quit,         [STEP_EDIT] = do_edit,
     [STEP_TEXT_DONE] = do_text_part,
     [STEP_TEXT_SPECIAL] = do_text_part,
+    [STEP_COPY] = do_copy,
     /* clang-format on */
 };
 
