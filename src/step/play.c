@@ -73,6 +73,7 @@ bool do_go(struct step_state *s, const struct step_action *a)
 bool do_play(struct step_state *s, const struct step_action *a)
 {
     if (a->i == 1) {
+        if (s->time >= 1.0f && is_last(s->stage)) return false;
         play(s, true);
         return true;
     }
