@@ -52,13 +52,14 @@ static void shell_words(struct words *w, const char *line)
 static struct step_action any_action(uint64_t *seed)
 {
     static const enum step_verb verbs[] = {
-        STEP_NEXT,      STEP_PREV,     STEP_GO,         STEP_PLAY,     STEP_RESTART,
-        STEP_SCRUB,     STEP_BEAT,     STEP_SPEED_BY,   STEP_SCALE_TO, STEP_TOKENS,
-        STEP_SEED,      STEP_ROLL,     STEP_HEAD,       STEP_ROW,      STEP_PIN,
-        STEP_ROWS_TO,   STEP_ROWS_AND, STEP_ROW_ALSO,   STEP_ROW_WALK, STEP_ROW_KEEP,
-        STEP_HOVER,     STEP_TOGGLE,   STEP_LOG,        STEP_ZOOM,     STEP_PAN,
-        STEP_FIT,       STEP_THEME,    STEP_UI_SIZE_BY, STEP_OVERVIEW, STEP_OVER_KIND,
-        STEP_OVER_SORT, STEP_OVER_AT,  STEP_OVER_OPEN,  STEP_BLOCK};
+        STEP_NEXT,     STEP_PREV,      STEP_GO,        STEP_PLAY,     STEP_RESTART,
+        STEP_SCRUB,    STEP_BEAT,      STEP_SPEED_BY,  STEP_SCALE_TO, STEP_TOKENS,
+        STEP_SEED,     STEP_ROLL,      STEP_HEAD,      STEP_ROW,      STEP_PIN,
+        STEP_RANK,     STEP_LEAST_BY,  STEP_ROWS_TO,   STEP_ROWS_AND, STEP_ROW_ALSO,
+        STEP_ROW_WALK, STEP_ROW_KEEP,  STEP_HOVER,     STEP_TOGGLE,   STEP_LOG,
+        STEP_ZOOM,     STEP_PAN,       STEP_FIT,       STEP_THEME,    STEP_UI_SIZE_BY,
+        STEP_OVERVIEW, STEP_OVER_KIND, STEP_OVER_SORT, STEP_OVER_AT,  STEP_OVER_OPEN,
+        STEP_BLOCK};
     size_t n = sizeof verbs / sizeof *verbs;
     struct step_action a = {.verb = verbs[case_random(seed) % n]};
     a.i = (int)(case_random(seed) % 12) - 1;

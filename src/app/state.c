@@ -212,6 +212,13 @@ static void put_switches(struct line *l, const struct state_shown *now)
     say(l, " --log %s", now->step->log_weights ? "on" : "off");
 }
 
+static void put_sources(struct line *l, const struct state_shown *now)
+{
+    const struct step_state *s = now->step;
+    if (s->rank == STEP_RANK_CONTRIBUTION) say(l, " --rank contribution");
+    if (s->least_weight > 0.0f) say(l, " --least %.9g", (double)s->least_weight);
+}
+
 static void put_overview(struct line *l, const struct state_shown *now)
 {
     const struct step_overview *o = &now->step->over;
@@ -238,8 +245,8 @@ static void put_window(struct line *l, const struct state_shown *now)
 
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model,    put_scale,    put_weights, put_place, put_time,
-    put_switches, put_overview, put_cells,   put_view,  put_window,
+    put_model,   put_scale,    put_weights, put_place, put_time,   put_switches,
+    put_sources, put_overview, put_cells,   put_view,  put_window,
 };
 
 size_t state_line_bytes(const struct state_shown *now)
