@@ -300,7 +300,8 @@ enum attn_status attn_linear_pack(const struct attn_kernels *k, struct attn_line
 
 enum attn_act {
     ATTN_IDENTITY,
-    ATTN_GELU /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as GPT-2 has it */
+    ATTN_GELU,    /* 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as GPT-2 has it */
+    ATTN_GELU_ERF /* 0.5 x (1 + erf(x / sqrt 2)); Hendrycks and Gimpel 2016 */
 };
 
 /* y = act(x * W + b), or, with the identity, x * W + b + res: a GPT-2 MLP in two calls.
@@ -309,6 +310,9 @@ enum attn_act {
 enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
                                    struct attn_cmat x, const struct attn_linear *w,
                                    enum attn_act act, struct attn_cmat res);
+
+/* Column `col` of W again, every bit of it: out [rows]. ATTN_BAD_SHAPE: there is none. */
+enum attn_status attn_linear_column(const struct attn_linear *w, float *out, int col);
 
 /* y[i] = e^x[i] by the kernels, for any x, NaN and infinities included. y may be x. */
 void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n);

@@ -12,6 +12,8 @@ model_test(net)
 model_test(files)
 model_test(bpe)
 model_test(memory)
+model_test(reads)
+target_link_options(test_model_reads PRIVATE -Wl,--wrap=pread)
 target_link_libraries(test_model_memory PRIVATE PkgConfig::JANSSON)
 target_link_options(test_model_memory PRIVATE -Wl,--wrap=aligned_alloc)
 

@@ -222,6 +222,60 @@ static void packed_weights_change_no_bit_of_a_run(void **state)
     }
 }
 
+static void the_erf_form_of_gelu_is_the_gaussians(void **state)
+{
+    (void)state;
+    enum { N = 70, COLS = 61 };
+    struct rng r = {84};
+    struct bag b = {0};
+    struct attn_cmat x = readable(input_new(&b, &r, N, 1, 6.0f));
+    struct attn_cmat w = readable(input_new(&b, &r, 1, COLS, 1.0f));
+    struct attn_ctx c = {.pool = attn_pool_create(3)};
+    for (int a = 0; (c.k = case_kernels(a)); a++) {
+        struct attn_linear l = linear_new(&b, c.k, w, NULL);
+        struct fence y = fence_new(&b, &r, N, COLS);
+        assert_int_equal(
+            attn_linear_apply(&c, y.m, x, &l, ATTN_GELU_ERF, (struct attn_cmat){0}),
+            ATTN_OK);
+        fence_check(&y, "gelu by erf");
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < COLS; j++) {
+                double t = (double)(x.data[(size_t)i * x.ld] * w.data[j]);
+                double want = 0.5 * t * erfc(-t * sqrt(0.5));
+                assert_true(fabs((double)y.m.data[(size_t)i * y.m.ld + j] - want) <=
+                            4 * (double)FLT_EPSILON * fmax(1, fabs(t)));
+            }
+        assert_int_equal(attn_linear_apply(&c, y.m, x, &l, ATTN_GELU_ERF, readable(y.m)),
+                         ATTN_BAD_SHAPE);
+    }
+    attn_pool_destroy(c.pool);
+    bag_empty(&b);
+}
+
+static void a_column_of_a_layer_is_given_back_to_the_bit(void **state)
+{
+    (void)state;
+    struct rng r = {85};
+    for (int i = 0; i < 40; i++) {
+        struct bag b = {0};
+        int rows = 1 + (i * 7) % 40, cols = 1 + (i * 31) % 200;
+        struct attn_cmat w = readable(input_new(&b, &r, rows, cols, 1.0f));
+        const struct attn_kernels *k;
+        for (int a = 0; (k = case_kernels(a)); a++) {
+            struct attn_linear l = linear_new(&b, k, w, NULL);
+            float *out = bag_push(&b, (size_t)rows * sizeof *out);
+            for (int j = 0; j < cols; j++) {
+                assert_int_equal(attn_linear_column(&l, out, j), ATTN_OK);
+                for (int t = 0; t < rows; t++)
+                    assert_true(out[t] == w.data[(size_t)t * w.ld + j]);
+            }
+            assert_int_equal(attn_linear_column(&l, out, cols), ATTN_BAD_SHAPE);
+            assert_int_equal(attn_linear_column(&l, out, -1), ATTN_BAD_SHAPE);
+        }
+        bag_empty(&b);
+    }
+}
+
 /* |v_j W_O| row by row in double; a NaN stays in its row; threads change no bit. */
 static void reach_is_the_length_of_a_value_behind_w_o(void **state)
 {
@@ -274,6 +328,8 @@ int attn_linear_tests(void)
         cmocka_unit_test(a_layer_refuses_what_does_not_fit),
         cmocka_unit_test(exp_is_right_to_two_units_for_any_x),
         cmocka_unit_test(packed_weights_change_no_bit_of_a_run),
+        cmocka_unit_test(the_erf_form_of_gelu_is_the_gaussians),
+        cmocka_unit_test(a_column_of_a_layer_is_given_back_to_the_bit),
         cmocka_unit_test(reach_is_the_length_of_a_value_behind_w_o),
     };
     return cmocka_run_group_tests_name("attn linear", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "model_case.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,7 +18,9 @@ void *__real_aligned_alloc(size_t align, size_t n);
 void *__wrap_aligned_alloc(size_t align, size_t n);
 
 static int allocations, fail_at = -1; /* fail_at: from this one on, every one fails */
+static int large_left = -1;           /* so many blocks of at least `large` are given */
 static size_t asked;                  /* bytes, ever */
+enum { LARGE = 6000 }; /* a block of case_spec_small has more, little else */
 
 static bool fails(size_t n)
 {
@@ -27,6 +30,10 @@ static bool fails(size_t n)
 
 void *__wrap_aligned_alloc(size_t align, size_t n)
 {
+    if (large_left >= 0 && n >= LARGE && large_left-- == 0) {
+        large_left = 0;
+        return NULL;
+    }
     return fails(n) ? NULL : __real_aligned_alloc(align, n);
 }
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
@@ -181,10 +188,52 @@ static void no_file_asks_for_more_memory_than_its_bytes_justify(void **state)
     folder_fini(&f);
 }
 
+/* Four blocks, and room for one or two of them: those that do not fit are read again, and
+ * the numbers are the same. */
+static void blocks_that_do_not_fit_are_read_again(void **state)
+{
+    (void)state;
+    struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    struct case_folder f;
+    struct case_model m;
+    struct case_spec s = case_spec_small();
+    struct err e = {0};
+    const int32_t ids[] = {3, 1, 4}, other[] = {2, 7, 1};
+    s.n_layer = 4;
+    s.d = 16;
+    s.mlp = 64;
+    folder_init(&f);
+    case_init(&m, s, 5);
+    folder_write_model(&f, &m);
+    struct model_net *net = NULL;
+    if (!model_net_open(&net, f.path, c.k, (size_t)1 << 30, &e)) fail_msg("%s", e.text);
+    assert_true(model_net_feed(net, ids, 3, &e)); /* the text has its memory */
+    assert_true(model_net_run(net, 1, &c, &e));   /* a block and the staging theirs */
+    large_left = 1;
+    if (!model_net_run(net, 4, &c, &e)) fail_msg("%s", e.text);
+    large_left = 0; /* and nothing from here on */
+    for (int round = 0; round < 2; round++) {
+        const int32_t *text = round ? ids : other;
+        assert_true(model_net_feed(net, text, 3, &e));
+        if (!model_net_run(net, 4, &c, &e)) fail_msg("%s", e.text);
+        struct case_pass p = case_forward(&m, text, 3);
+        for (int i = 0; i < 3 * s.d; i++)
+            assert_true(fabs((double)model_net_input(net, 4).data[i] -
+                             p.h[(size_t)4 * 3 * s.d + i]) < 1e-4);
+        free(p.h);
+        free(p.logits);
+    }
+    large_left = -1;
+    model_net_close(net);
+    case_free(&m);
+    folder_fini(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_may_run_out_at_any_allocation),
+        cmocka_unit_test(blocks_that_do_not_fit_are_read_again),
         cmocka_unit_test(no_file_asks_for_more_memory_than_its_bytes_justify),
     };
     return cmocka_run_group_tests_name("model memory", tests, set_up, NULL);

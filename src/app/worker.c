@@ -582,7 +582,9 @@ void worker_ask_next(struct worker *w, struct next_key key)
 {
     SDL_LockMutex(w->lock);
     bool same = next_key_same(w->next_want, key);
-    if (!same && w->next_making) SDL_AtomicSet(&w->cancel, 1);
+    bool same_text = w->next_want.model == key.model && w->next_want.text == key.text;
+    /* Another row's are soon done, and most of the work is for all rows. */
+    if (!same_text && w->next_making) SDL_AtomicSet(&w->cancel, 1);
     /* What failed is begun again by another request alone. */
     if (!(w->next_failed && same)) {
         w->next_wanted = true;

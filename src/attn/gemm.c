@@ -2,6 +2,7 @@
  * what is not packed yet, and leaves the sums to the kernel. */
 #include "kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -177,6 +178,14 @@ enum attn_status attn_linear_pack(const struct attn_kernels *k, struct attn_line
     return ATTN_OK;
 }
 
+static void gelu_erf_row(const void *arg, int i)
+{
+    const struct attn_mat *y = arg;
+    float *row = y->data + (size_t)i * y->ld;
+    for (int a = 0; a < y->cols; a++)
+        row[a] = 0.5f * row[a] * (1.0f + erff(row[a] * 0.70710678f)); /* sqrt(1/2) */
+}
+
 enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
                                    struct attn_cmat x, const struct attn_linear *w,
                                    enum attn_act act, struct attn_cmat res)
@@ -191,5 +200,16 @@ enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
                                             .gelu = act == ATTN_GELU,
                                             .bias = w->bias,
                                             .res = res});
+    if (act == ATTN_GELU_ERF) attn_parallel(c, y.rows, true, gelu_erf_row, &y);
+    return ATTN_OK;
+}
+
+enum attn_status attn_linear_column(const struct attn_linear *w, float *out, int col)
+{
+    if (col < 0 || col >= w->cols) return ATTN_BAD_SHAPE;
+    int n0 = col - col % w->k->nr;
+    int width = attn_round_up(attn_min(w->k->nr, w->cols - n0), w->k->vec);
+    const float *from = w->panels + (size_t)w->rows * n0 + (col - n0);
+    for (int i = 0; i < w->rows; i++) out[i] = from[(size_t)i * width];
     return ATTN_OK;
 }

@@ -160,22 +160,49 @@ static bool make_room(struct block *b, size_t bytes, struct err *e)
     return b->mem.size >= bytes || arena_init(&b->mem, bytes, e);
 }
 
+/* The last kept block's arena becomes the spare's: that block will be read again. */
+static bool give_up_one(struct model_net *m, size_t bytes)
+{
+    for (int l = m->info.n_layer - 1; l >= 0; l--) {
+        if (m->block[l].l != l) continue;
+        arena_free(&m->spare.mem);
+        m->spare = (struct block){.mem = m->block[l].mem, .l = -1};
+        m->block[l] = (struct block){.l = -1};
+        m->kept_bytes -= bytes;
+        return true;
+    }
+    return false;
+}
+
+/* Where a block goes: among those that are kept, or, where that is too much or memory is
+ * short, in the place of one that is then read again. NULL: there is none at all. */
+static struct block *place_for(struct model_net *m, int l, size_t bytes, struct err *e)
+{
+    struct err why;
+    bool keep = bytes <= m->keep_bytes - m->kept_bytes;
+    if (keep && make_room(&m->block[l], bytes, e)) return &m->block[l];
+    if (keep) m->keep_bytes = m->kept_bytes; /* no more than there is now */
+    if (make_room(&m->spare, bytes, keep ? &why : e)) return &m->spare;
+    if (!give_up_one(m, bytes)) return NULL;
+    m->keep_bytes = m->kept_bytes;
+    return make_room(&m->spare, bytes, e) ? &m->spare : NULL;
+}
+
 const struct block *block_get(struct model_net *m, int l, const struct attn_ctx *c,
                               struct err *e)
 {
     if (m->block[l].l == l) return &m->block[l];
     if (m->spare.l == l) return &m->spare;
     size_t bytes = block_bytes(m), staging = staging_bytes(m);
-    bool keep = bytes <= m->keep_bytes - m->kept_bytes;
-    struct block *b = keep ? &m->block[l] : &m->spare;
     if (net_cancelled(c, e)) return NULL;
     if (m->staging.size < staging && !arena_init(&m->staging, staging, e)) return NULL;
-    if (!make_room(b, bytes, e)) return NULL;
+    struct block *b = place_for(m, l, bytes, e);
+    if (!b) return NULL;
     b->l = l;
     if (!fill(m, b, c, e)) {
         block_free(b);
         return NULL;
     }
-    if (keep) m->kept_bytes += bytes;
+    if (b != &m->spare) m->kept_bytes += bytes;
     return b;
 }

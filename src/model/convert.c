@@ -79,15 +79,15 @@ static bool read_plain(const struct weights *w, const struct tensor_at *t, float
 }
 
 /* The n rows of `width` elements from row `first` of the file on become the columns of
- * out [width, n].
+ * out [width, n], whose rows lie ld apart.
  *
  *      file                          out
  *      first  a a a a a                   a b . .
  *             b b b b b   a piece ->      a b . .
  *             . . . . .                   a b . .      */
 static bool read_turned(const struct weights *w, const struct tensor_at *t, float *out,
-                        size_t width, uint64_t first, size_t n, struct model_odd *odd,
-                        struct err *e)
+                        size_t ld, size_t width, uint64_t first, size_t n,
+                        struct model_odd *odd, struct err *e)
 {
     float piece[PIECE];
     size_t n_i = width < PIECE ? width : PIECE; /* of a row, at a time */
@@ -102,7 +102,7 @@ static bool read_turned(const struct weights *w, const struct tensor_at *t, floa
                 for (size_t b = 0; b < nj; b++)
                     /* read_piece has filled nj * ni of it.
                      * NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
-                    out[(i + a) * n + j + b] = piece[b * ni + a];
+                    out[(i + a) * ld + j + b] = piece[b * ni + a];
         }
     }
     return true;
@@ -112,8 +112,8 @@ bool tensor_read(const struct weights *w, const struct tensor_at *t, float *out,
                  struct model_odd *odd, struct err *e)
 {
     if (t->transposed)
-        return read_turned(w, t, out, (size_t)t->shape[0], 0, (size_t)t->shape[1], odd,
-                           e);
+        return read_turned(w, t, out, (size_t)t->shape[1], (size_t)t->shape[0], 0,
+                           (size_t)t->shape[1], odd, e);
     return read_plain(w, t, out, 0, t->bytes / (t->dtype == DTYPE_F32 ? 4 : 2), odd, e);
 }
 
@@ -126,8 +126,9 @@ bool tensor_read_rows(const struct weights *w, const struct tensor_at *t, float 
 }
 
 bool tensor_read_columns(const struct weights *w, const struct tensor_at *t, float *out,
-                         uint64_t first, uint64_t n, struct model_odd *odd, struct err *e)
+                         size_t ld, uint64_t first, uint64_t n, struct model_odd *odd,
+                         struct err *e)
 {
     assert(t->rank == 2 && !t->transposed && first + n <= t->shape[0]);
-    return read_turned(w, t, out, (size_t)t->shape[1], first, (size_t)n, odd, e);
+    return read_turned(w, t, out, ld, (size_t)t->shape[1], first, (size_t)n, odd, e);
 }

@@ -10,34 +10,30 @@
 #include "net.h"
 
 #include <assert.h>
-#include <math.h>
 
-/* The few rows that the text needs, each read from its place: wte as a whole is 154 MB in
- * GPT-2 small. */
+/* Row id of wte; scratch is room for one. NULL: it could not be read. */
+static const float *wte_row(struct model_net *m, int32_t id, float *scratch,
+                            struct err *e)
+{
+    const float *have = rows_have(&m->wte, id, (size_t)m->info.d_model);
+    if (have) return have;
+    if (!head_has_wte(m)) return rows_read(m, &m->wte, m->layout.wte, id, e);
+    head_wte_row(m, id, scratch);
+    return scratch;
+}
+
 static bool embed(struct model_net *m, const struct attn_ctx *c, struct err *e)
 {
     struct text *t = &m->text;
-    struct model_odd seen = {0}; /* counted where whole tensors are read */
     int d = m->info.d_model;
     for (int i = t->valid[0]; i < t->n; i++) {
         float *h = text_input(m, 0, i);
         if (net_cancelled(c, e)) return false;
-        if (!tensor_read_rows(&m->weights, m->layout.wte, h, (uint64_t)t->ids[i], 1,
-                              &seen, e) ||
-            !tensor_read_rows(&m->weights, m->layout.wpe, t->x, (uint64_t)i, 1, &seen, e))
-            return false;
-        for (int a = 0; a < d; a++) h[a] += t->x[a];
+        const float *token = wte_row(m, t->ids[i], t->x, e);
+        const float *place = token ? rows_read(m, &m->wpe, m->layout.wpe, i, e) : NULL;
+        if (!place) return false;
+        for (int a = 0; a < d; a++) h[a] = token[a] + place[a];
         t->valid[0] = i + 1;
-    }
-    return true;
-}
-
-/* 0.5 x (1 + erf(x / sqrt 2)): Hendrycks and Gimpel 2016, the form before the tanh. */
-static bool gelu_erf(float *x, size_t n, const struct attn_ctx *c, struct err *e)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (i % 65536 == 0 && net_cancelled(c, e)) return false;
-        x[i] = 0.5f * x[i] * (1.0f + erff(x[i] * 0.70710678f));
     }
     return true;
 }
@@ -64,18 +60,13 @@ static bool run_rows(struct model_net *m, const struct block *b, int first,
         .z = z,
         .qkv = {text_qkv(m, l, first), rows, 3 * d, t->ld_qkv},
     };
-    bool tanh_form = m->info.act == MODEL_GELU_TANH;
+    enum attn_act act = m->info.act == MODEL_GELU_TANH ? ATTN_GELU : ATTN_GELU_ERF;
     enum attn_status s = attn_layer_norm(c, x, h, b->ln_1[0], b->ln_1[1], m->info.eps);
     if (s == ATTN_OK)
         s = attn_block_from(c, &io, b->packed, attn_opts_default(), dims, first, t->n,
                             t->keys[l], attn_block_keep_bytes(dims));
     if (s == ATTN_OK) s = attn_layer_norm(c, x, cy, b->ln_2[0], b->ln_2[1], m->info.eps);
-    if (s == ATTN_OK)
-        s = attn_linear_apply(c, fc, cx, &b->fc, tanh_form ? ATTN_GELU : ATTN_IDENTITY,
-                              none);
-    if (s == ATTN_OK && !tanh_form &&
-        !gelu_erf(fc.data, (size_t)rows * (size_t)wide, c, e))
-        return false;
+    if (s == ATTN_OK) s = attn_linear_apply(c, fc, cx, &b->fc, act, none);
     if (s == ATTN_OK) s = attn_linear_apply(c, next, cfc, &b->proj, ATTN_IDENTITY, cy);
     if (s != ATTN_OK)
         return err_set(e, ERR_SYSTEM, "block %d: %s", l + 1, attn_status_text(s));

@@ -158,6 +158,8 @@ void model_net_close(struct model_net *m)
     for (int l = 0; l < m->info.n_layer; l++) block_free(&m->block[l]);
     block_free(&m->spare);
     head_free(&m->head);
+    rows_free(&m->wte);
+    rows_free(&m->wpe);
     arena_free(&m->text.mem);
     arena_free(&m->staging);
     model_bpe_close(m->bpe);

@@ -3,6 +3,7 @@
  *   mem      the struct itself, the layout; until it is closed
  *   block[]  one arena for each block kept, packed for the kernels
  *   spare    the last block that is not kept
+ *   wte, wpe the rows of the embeddings that texts have needed
  *   text     the residual stream, Q K V and packed keys of every block; until the text
  *            outgrows it
  *   head     the head in chunks, once it has been asked for                            */
@@ -34,7 +35,15 @@ struct head {
     struct arena mem;
     float *ln_f[2];
     struct attn_linear *chunk; /* [n_chunk], each [d_model, up to HEAD_CHUNK] */
-    int n_chunk;               /* 0: not read yet */
+    int n_chunk, n_read;       /* of so many so many have been read; 0, 0: not begun */
+};
+
+/* Rows of an embedding that have been read: row i is number at[i] - 1. */
+struct rows {
+    struct arena mem; /* the lists */
+    int32_t *at;
+    struct arena *part;
+    int n, n_part;
 };
 
 /* What is kept of the text. Row i of everything belongs to token i. */
@@ -62,6 +71,7 @@ struct model_net {
     struct block spare;
     size_t keep_bytes, kept_bytes;
     struct arena staging; /* one block's matrices as the file has them, while packing */
+    struct rows wte, wpe;
     struct text text;
     struct head head;
     struct model_odd odd;
@@ -80,11 +90,24 @@ void block_free(struct block *b);
 bool norm_read(struct model_net *m, float *const to[2], const struct tensor_at *gain,
                const struct tensor_at *bias, struct err *e);
 
+/* ---- rows.c */
+
+/* Row i of t, read now if it was not before; NULL: *e says why. */
+const float *rows_read(struct model_net *m, struct rows *r, const struct tensor_at *t,
+                       int i, struct err *e);
+/* The same where it has been read, else NULL. */
+const float *rows_have(const struct rows *r, int i, size_t width);
+void rows_free(struct rows *r);
+
 /* ---- text.c: row i of block l's input [d_model], and of its Q K V [3*d_model] */
 float *text_input(const struct model_net *m, int l, int i);
 float *text_qkv(const struct model_net *m, int l, int i);
 
 /* ---- head.c */
+
+/* Whether the head is in memory and is wte; then out [d_model] can be token id's row. */
+bool head_has_wte(const struct model_net *m);
+void head_wte_row(const struct model_net *m, int32_t id, float *out);
 void head_free(struct head *h);
 
 #endif

@@ -84,11 +84,11 @@ bool tensor_read(const struct weights *w, const struct tensor_at *t, float *out,
                  struct model_odd *odd, struct err *e);
 
 /* The n rows from `first` on of a matrix that is not transposed: as rows of out [n, cols],
- * or as columns of out [cols, n]. */
+ * or as columns of out [cols, n], whose rows lie ld elements apart. */
 bool tensor_read_rows(const struct weights *w, const struct tensor_at *t, float *out,
                       uint64_t first, uint64_t n, struct model_odd *odd, struct err *e);
 bool tensor_read_columns(const struct weights *w, const struct tensor_at *t, float *out,
-                         uint64_t first, uint64_t n, struct model_odd *odd,
+                         size_t ld, uint64_t first, uint64_t n, struct model_odd *odd,
                          struct err *e);
 
 #endif
