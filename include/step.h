@@ -24,7 +24,9 @@ enum {
     STEP_TOY_TOKENS = 5,
     STEP_GPT2_TOKENS = 64,  /* at first; 1 .. STEP_MAX_TOKENS by control or --tokens */
     STEP_MAX_TOKENS = 1024, /* GPT-2's n_ctx */
-    STEP_MIN_UI = 50,       /* UI size in percent */
+    /* Of a loaded model: a trace keeps four n_tok x n_tok, 268 MB of them. */
+    STEP_MODEL_TOKENS = 4096,
+    STEP_MIN_UI = 50, /* UI size in percent */
     STEP_MAX_UI = 300
 };
 

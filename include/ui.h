@@ -71,7 +71,7 @@ void ui_build(struct scene *sc, const struct step_state *s,
 
 /* ---- editing a text ---------------------------------------------------------------------- */
 
-enum { UI_EDITOR_ROOM = 1 << 16, UI_EDITOR_MATCHES = 5 };
+enum { UI_EDITOR_ROOM = 1 << 18, UI_EDITOR_MATCHES = 5 };
 /* The special token in an edited text: no byte of UTF-8, so nobody can type it. */
 #define UI_EDITOR_SPECIAL '\xFF'
 

@@ -3,6 +3,7 @@
 #include "complete.h"
 #include "model_case.h"
 
+#include <SDL.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -446,6 +447,60 @@ static void the_editor_holds_so_much_and_no_more(void **state)
     assert_int_equal(ed.n, UI_EDITOR_ROOM);
 }
 
+/* "11 11 ... 11 " of so many bytes, `last` in place of the last id. */
+static char *many_ids(size_t n, const char *last)
+{
+    char *text = malloc(n + 1);
+    assert_non_null(text);
+    for (size_t i = 0; i < n; i++) text[i] = "11 "[i % 3];
+    memcpy(text + n - 3, last, 3);
+    text[n] = '\0';
+    return text;
+}
+
+/* Never refused, never half an id: an end is read, and it is said which. */
+static void a_text_longer_than_is_taken_loses_an_end_and_it_is_said(void **state)
+{
+    struct fix *f = *state;
+    struct loaded *l = &f->a.source.loaded;
+    enum { N = LOADED_TEXT / 3 * 3 + 300 };
+    char *text = many_ids(N, " 7 ");
+    char note[512];
+    struct err e = {0};
+    load(f, "1 2");
+    for (int front = 0; front < 2; front++) {
+        l->cut_front = front != 0;
+        assert_true(
+            source_set_text(&f->a.source, &f->a.step, text, N, note, sizeof note, &e));
+        assert_non_null(strstr(note, front ? "the last 26" : "the first 26"));
+        assert_non_null(strstr(note, "of 262443 bytes"));
+        assert_non_null(strstr(note, front ? "the last 12 are" : "the first 12 are"));
+        assert_true(l->n_typed <= LOADED_TEXT && l->n_typed > LOADED_TEXT - 4);
+        assert_int_equal(l->ids.n, 12);
+        for (int i = 0; i < 12; i++)
+            assert_int_equal(l->ids.at[i], front && i == 11 ? 7 : 11);
+        build(&f->a);
+    }
+    /* The same in the editor, by way of the clipboard. */
+    for (int front = 0; front < 2; front++) {
+        l->cut_front = front != 0;
+        load(f, "1 2");
+        act(&f->a, STEP_EDIT, STEP_EDIT_TEXT);
+        press(&f->a, "End");
+        type(&f->a, " ");
+        assert_int_equal(SDL_SetClipboardText(text), 0);
+        press(&f->a, "Ctrl+v");
+        assert_true(f->a.editor.n <= UI_EDITOR_ROOM &&
+                    f->a.editor.n > UI_EDITOR_ROOM - 4);
+        assert_int_equal(f->a.editor.text[f->a.editor.n - 2] == '7', front);
+        assert_int_equal(memcmp(f->a.editor.text, "1 2 ", 4) == 0, !front);
+        assert_non_null(strstr(f->a.message, front ? "its front" : "its end"));
+        press(&f->a, "Escape");
+    }
+    l->cut_front = false;
+    free(text);
+}
+
 /* Everything is asked of the worker at once; the last request is what is shown. */
 static void the_newest_of_many_requests_is_shown(void **state)
 {
@@ -485,6 +540,7 @@ int main(void)
         cmocka_unit_test(paths_are_completed_as_far_as_they_agree),
         cmocka_unit_test(the_editor_moves_by_characters_and_words),
         cmocka_unit_test(the_editor_holds_so_much_and_no_more),
+        cmocka_unit_test(a_text_longer_than_is_taken_loses_an_end_and_it_is_said),
         cmocka_unit_test(the_newest_of_many_requests_is_shown),
     };
     return cmocka_run_group_tests_name("app_model", tests, open_all, close_all);

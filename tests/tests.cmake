@@ -84,7 +84,7 @@ target_link_libraries(test_state PRIVATE app PkgConfig::CMOCKA m sanitize warnin
 add_test(NAME state COMMAND test_state)
 set_tests_properties(state PROPERTIES LABELS unit)
 add_executable(test_app_model tests/test_app_model.c tests/model_case.c)
-target_link_libraries(test_app_model PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+target_link_libraries(test_app_model PRIVATE app PkgConfig::SDL2 PkgConfig::CMOCKA m sanitize warnings)
 add_test(NAME app_model COMMAND test_app_model)
 set_tests_properties(app_model PROPERTIES LABELS script)
 add_executable(test_app_session tests/test_app_session.c)

@@ -333,14 +333,54 @@ static void copy_selection(struct app *a)
     if (from < to) (void)SDL_SetClipboardText(text);
 }
 
+/* Makes room for n bytes at the caret by taking what is at the text's front. */
+static void drop_front(struct ui_editor *ed, size_t n)
+{
+    int from = 0;
+    int to = 0;
+    ui_editor_selection(ed, &from, &to);
+    if (from < to) (void)ui_editor_insert(ed, "", 0);
+    size_t room = UI_EDITOR_ROOM - (size_t)ed->n;
+    size_t by = n > room ? n - room : 0;
+    while (by < (size_t)ed->n && ((unsigned char)ed->text[by] & 0xC0) == 0x80) by++;
+    if (by > (size_t)ed->n) by = (size_t)ed->n;
+    int at = ed->at > (int)by ? ed->at - (int)by : 0;
+    memmove(ed->text, ed->text + by, (size_t)ed->n - by);
+    ed->n -= (int)by;
+    ed->at = ed->anchor = at;
+}
+
+/* What is longer than the editor holds loses its end or its front, as a text does. */
+static void paste_long(struct app *a, const char *text, size_t n)
+{
+    struct ui_editor *ed = &a->editor;
+    int from = 0;
+    int to = 0;
+    if (ed->cut_front) {
+        while (n > UI_EDITOR_ROOM || (n && ((unsigned char)*text & 0xC0) == 0x80)) {
+            text++;
+            n--;
+        }
+        drop_front(ed, n);
+    } else {
+        ui_editor_selection(ed, &from, &to);
+        n = UI_EDITOR_ROOM - (size_t)(ed->n - (to - from));
+        while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
+    }
+    (void)ui_editor_insert(ed, text, n);
+    (void)snprintf(a->message, sizeof a->message,
+                   "a text has up to %d bytes: what was pasted has lost its %s",
+                   UI_EDITOR_ROOM, ed->cut_front ? "front" : "end");
+}
+
 /* Pastes what is UTF-8; SDL's texts are. */
 static void paste(struct app *a)
 {
     char *text = SDL_GetClipboardText();
+    size_t n = text ? strlen(text) : 0;
     if (text && !strchr(text, UI_EDITOR_SPECIAL) &&
-        !ui_editor_insert(&a->editor, text, strlen(text)))
-        (void)snprintf(a->message, sizeof a->message, "the text would be over %d bytes",
-                       UI_EDITOR_ROOM);
+        !ui_editor_insert(&a->editor, text, n))
+        paste_long(a, text, n);
     SDL_free(text);
 }
 

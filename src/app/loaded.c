@@ -115,13 +115,25 @@ static void set_label(struct loaded *l)
                    count, size);
 }
 
-static void say_cut(const struct loaded *l, char *note, size_t room)
+/* What is not shown of a text that was longer: by bytes, of which `len` were read of `all`,
+ * and by tokens. */
+static void say_cut(const struct loaded *l, size_t len, size_t all, char *note,
+                    size_t room)
 {
-    note[0] = '\0';
-    if (l->ids.all <= (size_t)l->ids.n) return;
     const struct model_info *info = model_net_info(l->net);
-    (void)snprintf(note, room, "%zu tokens; the %s %d are shown, as many as %s",
-                   l->ids.all, l->cut_front ? "last" : "first", l->ids.n,
+    const char *end = l->cut_front ? "last" : "first";
+    size_t n = 0;
+    note[0] = '\0';
+    if (len < all) {
+        int k = snprintf(note, room, "of %zu bytes the %s %zu are read; ", all, end, len);
+        n = k > 0 && (size_t)k < room ? (size_t)k : 0;
+    }
+    if (l->ids.all <= (size_t)l->ids.n) {
+        if (n > 2) note[n - 2] = '\0';
+        return;
+    }
+    (void)snprintf(note + n, room - n, "%zu tokens; the %s %d are shown, as many as %s",
+                   l->ids.all, end, l->ids.n,
                    l->limit < info->n_ctx ? "Headlight draws" : "the model reads");
 }
 
@@ -132,17 +144,40 @@ static void remember(struct loaded *l, const char *text, size_t len)
     l->text++;
 }
 
+/* Whether a text may be cut before byte i: between characters; between ids, where the text
+ * is ids, since half an id is another one. */
+static bool may_cut(const struct loaded *l, const char *text, size_t i)
+{
+    if (!model_net_bpe(l->net)) return strchr(" ,\t\n\r", text[i]) != NULL;
+    return ((unsigned char)text[i] & 0xC0) != 0x80;
+}
+
+/* Cuts a text to what is taken of it, at the end or at the front. */
+static void fit(const struct loaded *l, const char **text, size_t *len)
+{
+    const size_t most = sizeof l->typed;
+    if (*len <= most) return;
+    size_t at = l->cut_front ? *len - most : most;
+    if (l->cut_front) {
+        while (at < *len && !may_cut(l, *text, at)) at++;
+        *text += at;
+        *len -= at;
+        return;
+    }
+    while (at > 0 && !may_cut(l, *text, at)) at--;
+    *len = at;
+}
+
 bool loaded_set_text(struct loaded *l, const char *text, size_t len, char *note,
                      size_t room, struct err *e)
 {
     struct loaded_ids ids;
-    if (len > sizeof l->typed)
-        return err_set(e, ERR_INPUT, "the text has %zu bytes; %zu are taken at most", len,
-                       sizeof l->typed);
+    size_t all = len;
+    fit(l, &text, &len);
     if (!loaded_encode(l, text, len, &ids, e)) return false;
     l->ids = ids;
     remember(l, text, len);
-    say_cut(l, note, room);
+    say_cut(l, len, all, note, room);
     return true;
 }
 
@@ -187,7 +222,7 @@ bool loaded_set_net(struct loaded *l, struct model_net *net, const char *text, c
     const struct model_info *info = model_net_info(net);
     l->net = net;
     l->model++;
-    l->limit = info->n_ctx < STEP_MAX_TOKENS ? info->n_ctx : STEP_MAX_TOKENS;
+    l->limit = info->n_ctx < STEP_MODEL_TOKENS ? info->n_ctx : STEP_MODEL_TOKENS;
     set_label(l);
     note[0] = '\0';
     bool ok = true;

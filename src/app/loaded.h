@@ -12,15 +12,15 @@
 #include <stdint.h>
 
 enum {
-    LOADED_TEXT =
-        UI_EDITOR_ROOM /* bytes of a text: some fifteen times what 1,024 tokens hold */
+    LOADED_TEXT = UI_EDITOR_ROOM /* bytes of a text: 1,024 of GPT-2's longest tokens, and
+                                  * some fifteen times what 4,096 words have */
 };
 /* Stands in a text for the special token. No byte of UTF-8, so nobody can type it. */
 #define LOADED_SPECIAL UI_EDITOR_SPECIAL
 
 /* What is made of a text: the ids that the model reads. */
 struct loaded_ids {
-    int32_t at[STEP_MAX_TOKENS];
+    int32_t at[STEP_MODEL_TOKENS];
     int n;
     size_t all; /* before it was cut to the limit */
 };
@@ -46,7 +46,8 @@ bool loaded_encode(const struct loaded *l, const char *text, size_t len,
  * should be told goes to note ("": nothing). false: *l is as it was. */
 bool loaded_set_net(struct loaded *l, struct model_net *net, const char *text, char *note,
                     size_t room, struct err *e);
-/* Another text for the net. false: *l is as it was. */
+/* Another text for the net; of one longer than LOADED_TEXT an end is read, and note says
+ * which. false: *l is as it was. */
 bool loaded_set_text(struct loaded *l, const char *text, size_t len, char *note,
                      size_t room, struct err *e);
 

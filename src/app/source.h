@@ -37,7 +37,7 @@ bool source_open(struct source *s, const char *path, const char *text, struct er
 enum source_news { SOURCE_NOTHING, SOURCE_OPENED, SOURCE_FAILED };
 enum source_news source_news(struct source *s, struct step_state *st, char *note,
                              size_t room, struct err *e);
-/* Another text for the loaded model, at most LOADED_TEXT bytes. false: *e says why, and
+/* Another text for the loaded model; note as loaded_set_text has it. false: *e says why, and
  * the former one stays. */
 bool source_set_text(struct source *s, struct step_state *st, const char *text,
                      size_t len, char *note, size_t room, struct err *e);

@@ -48,7 +48,7 @@ struct worker {
     struct err why_not;
     struct model_net *next; /* to be used; NULL: the one that is */
     uint32_t net_serial, text_serial;
-    int32_t ids[STEP_MAX_TOKENS];
+    int32_t ids[STEP_MODEL_TOKENS];
     int n_ids;
     struct model_odd odd;
 
@@ -134,7 +134,7 @@ static void open_model(struct worker *w)
  * memory for the text. */
 static bool take_text(struct worker *w, struct run_key key, struct err *e)
 {
-    int32_t ids[STEP_MAX_TOKENS];
+    int32_t ids[STEP_MODEL_TOKENS];
     SDL_LockMutex(w->lock);
     struct model_net *old = w->next ? w->net : NULL;
     if (w->next) {
@@ -239,7 +239,7 @@ static bool heads_next(struct worker *w, struct heads *h, struct run_key key,
         }
         return err_set(e, ERR_CANCELLED, "cancelled");
     }
-    int32_t ids[STEP_MAX_TOKENS];
+    int32_t ids[STEP_MODEL_TOKENS];
     if (!take_text(w, key, e) || !model_net_run(w->net, l + 1, c, e)) return false;
     SDL_LockMutex(w->lock);
     w->odd = model_net_odd(w->net);
