@@ -116,6 +116,13 @@ if(EXISTS ${nano_sort}/model.safetensors)
         --script ${CMAKE_SOURCE_DIR}/tests/scripts/model.txt)
     set_tests_properties(script_model PROPERTIES LABELS weights)
 endif()
+# The README's export of a nanoGPT checkpoint, where there is PyTorch.
+find_program(PYTHON3 python3 HINTS /usr/bin NO_DEFAULT_PATH)
+if(PYTHON3)
+    add_test(NAME nanogpt COMMAND ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/nanogpt.py
+        $<TARGET_FILE:headlight> ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_BINARY_DIR}/nanogpt)
+    set_tests_properties(nanogpt PROPERTIES LABELS script SKIP_RETURN_CODE 77)
+endif()
 add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
