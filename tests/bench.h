@@ -39,8 +39,9 @@ struct bench_run {
     double median, best;
     double sample[BENCH_ROUNDS_MAX];
 };
-/* Each round every run is first warmed by one untimed call, then timed over as many calls
- * as fill min_seconds. */
+/* Each round every run begins when all other threads of the program sleep, is warmed by
+ * some milliseconds of untimed calls, one at least, and then timed over as many calls as
+ * fill min_seconds. */
 void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_seconds);
 
 /* One line a run: name, N, threads, median ms, best ms, GFLOP/s, percent of the peak. With

@@ -73,7 +73,7 @@ static bool each(const struct bench_opts *o, const int *sizes, int n_size,
 
 static int rounds_for(const struct bench_opts *o, int n)
 {
-    return o->rounds ? o->rounds : n >= 4096 ? 9 : n >= 1024 ? 21 : 41;
+    return o->rounds ? o->rounds : n >= 4096 ? 9 : 21;
 }
 
 /* ---- block, run, block-from, decode -------------------------------------------------------- */
@@ -177,7 +177,7 @@ static bool block_one(const struct bench_opts *o, const struct attn_ctx *c, int 
     struct bench_problem problem = {
         .c = c, .io = b.io, .w = b.w, .d = b.d, .threads = threads};
     if (o->peers) n_run += bench_peers(runs + n_run, &problem, flops);
-    bench_interleave(runs, n_run, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, n_run, rounds_for(o, n), 10e-3);
     bench_print(runs, n_run, n, threads, 1);
     return all_agree(runs, n_run, n * D_MODEL);
 }
@@ -202,7 +202,7 @@ static bool run_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
         .name = "attn_block", .run = block_run, .arg = &b, .flops = flops};
     runs[2] = (struct bench_run){
         .name = "attn_run", .run = trace_run, .arg = &b, .flops = flops};
-    bench_interleave(runs, 3, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, 3, rounds_for(o, n), 10e-3);
     bench_print(runs, 3, n, attn_pool_size(c->pool), 1);
     return true;
 }
@@ -220,7 +220,7 @@ static bool from_one(const struct bench_opts *o, const struct attn_ctx *c, int n
     runs[0] = (struct bench_run){.name = "attn_block", .run = block_run, .arg = &b};
     runs[1] = (struct bench_run){
         .name = "attn_block_from, last row", .run = last_run, .arg = &b};
-    bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, 2, rounds_for(o, n), 10e-3);
     bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
     return true;
 }
@@ -266,7 +266,7 @@ static bool decode_one(const struct bench_opts *o, const struct attn_ctx *c, int
     runs[0] =
         (struct bench_run){.name = "read W, K and V once", .run = reading_run, .arg = &r};
     runs[1] = (struct bench_run){.name = "decode one token", .run = last_run, .arg = &b};
-    bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, 2, rounds_for(o, n), 10e-3);
     bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
     return true;
 }
@@ -319,7 +319,7 @@ static bool gemm_one(const struct bench_opts *o, const struct attn_ctx *c, int n
         .name = "768 -> 3072, bias, GELU", .run = up_run, .arg = &m, .flops = flops};
     runs[2] = (struct bench_run){
         .name = "3072 -> 768, bias, + h", .run = down_run, .arg = &m, .flops = flops};
-    bench_interleave(runs, 3, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, 3, rounds_for(o, n), 10e-3);
     bench_print(runs, 3, n, attn_pool_size(c->pool), -1);
     return true;
 }
@@ -357,7 +357,7 @@ static bool rows_one(const struct bench_opts *o, const struct attn_ctx *c, int n
     ref.c.k = &attn_kernels_ref;
     runs[0] = (struct bench_run){.name = name, .run = run, .arg = &fast};
     runs[1] = (struct bench_run){.name = "by the reference", .run = run, .arg = &ref};
-    bench_interleave(runs, 2, rounds_for(o, n), 1e-3);
+    bench_interleave(runs, 2, rounds_for(o, n), 10e-3);
     bench_print(runs, 2, n, attn_pool_size(c->pool), 0);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "bench.h"
 #include "bench_peers.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Seconds: calls before the timed ones, in which threads wake up and find a core; and the
+ * longest wait for the threads of the one before. */
+static const double WARM = 20e-3, SETTLE_MOST = 0.3;
 
 static const struct bench_case *const tables[] = {
     bench_attn_cases,
@@ -36,6 +42,35 @@ static double median(const double *v, int n)
     return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
 }
 
+/* Whether a thread of this program other than this one runs or is ready to. */
+static bool others_run(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return true; /* not Linux: nobody can tell */
+    bool any = false;
+    for (struct dirent *e; !any && (e = readdir(tasks));) {
+        if (e->d_name[0] == '.' || strtol(e->d_name, NULL, 10) == getpid()) continue;
+        char path[300], line[512];
+        (void)snprintf(path, sizeof path, "/proc/self/task/%s/stat", e->d_name);
+        FILE *f = fopen(path, "r");
+        if (!f) continue;
+        const char *name_end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+        any = name_end && name_end[1] == ' ' && name_end[2] == 'R';
+        (void)fclose(f);
+    }
+    closedir(tasks);
+    return any;
+}
+
+/* Waits until all other threads sleep: those of OpenMP and OpenBLAS spin for up to tens of
+ * milliseconds after their work, on a core that whoever comes next is owed. */
+static void settle(void)
+{
+    const double end = bench_now() + SETTLE_MOST;
+    do nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    while (others_run() && bench_now() < end);
+}
+
 void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_seconds)
 {
     int calls[BENCH_RUNS_MAX];
@@ -48,10 +83,11 @@ void bench_interleave(struct bench_run *runs, int n_run, int rounds, double min_
     for (int round = 0; round < rounds; round++)
         for (int i = 0; i < n_run; i++) {
             struct bench_run *r = &runs[i];
-            /* Threads of other libraries stop spinning, ours go to sleep. */
-            nanosleep(&(struct timespec){.tv_nsec = 4000000}, NULL);
-            r->run(r->arg);
+            settle();
             double t = bench_now();
+            do r->run(r->arg);
+            while (bench_now() - t < WARM);
+            t = bench_now();
             for (int k = 0; k < calls[i]; k++) r->run(r->arg);
             r->sample[round] = (bench_now() - t) / calls[i];
         }
