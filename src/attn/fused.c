@@ -48,43 +48,6 @@ struct attn_kv attn_kv_at(float *mem, struct attn_dims d)
     return (struct attn_kv){mem, mem + kt, d.n_tok, attn_d_head(d), d.n_head};
 }
 
-typedef float v4 __attribute__((vector_size(16)));
-
-static v4 load4(const float *p)
-{
-    v4 x;
-    memcpy(&x, p, sizeof x);
-    return x;
-}
-
-static void transpose_4x4(float *to, int ld_to, const float *from, int ld)
-{
-    v4 a = load4(from), b = load4(from + ld);
-    v4 c = load4(from + 2 * (size_t)ld), d = load4(from + 3 * (size_t)ld);
-    v4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    v4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    v4 high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    v4 high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    v4 out[4] = {__builtin_shufflevector(ab, cd, 0, 1, 4, 5),
-                 __builtin_shufflevector(ab, cd, 2, 3, 6, 7),
-                 __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5),
-                 __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
-    for (int i = 0; i < 4; i++) memcpy(to + (size_t)i * ld_to, &out[i], sizeof out[i]);
-}
-
-/* to [from.cols, from.rows], rows ld_to apart. */
-static void transpose(float *to, int ld_to, struct attn_cmat from)
-{
-    int rows = from.rows / 4 * 4, cols = from.cols / 4 * 4;
-    for (int c = 0; c < cols; c += 4)
-        for (int r = 0; r < rows; r += 4)
-            transpose_4x4(to + (size_t)c * ld_to + r, ld_to,
-                          from.data + (size_t)r * from.ld + c, from.ld);
-    for (int c = 0; c < from.cols; c++)
-        for (int r = c < cols ? rows : 0; r < from.rows; r++)
-            to[(size_t)c * ld_to + r] = from.data[(size_t)r * from.ld + c];
-}
-
 /* Columns a..a+from.cols-1 of one head's keys, of the tokens from i0 on. */
 static void fill_keys(const struct attn_kv_fill *f, float *kt, struct attn_cmat from,
                       int a, int i0)
@@ -94,9 +57,8 @@ static void fill_keys(const struct attn_kv_fill *f, float *kt, struct attn_cmat 
         int i = i0 + r0;
         r1 = attn_min(r0 + nr - i % nr, from.rows); /* end of this panel */
         float *to = kt + (size_t)(i / nr) * nr * d + (size_t)a * nr + i % nr;
-        transpose(to, nr,
-                  (struct attn_cmat){from.data + (size_t)r0 * from.ld, r1 - r0, from.cols,
-                                     from.ld});
+        f->k->transpose(to, nr, from.data + (size_t)r0 * from.ld, from.ld, r1 - r0,
+                        from.cols);
     }
 }
 
@@ -289,5 +251,5 @@ void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f)
 {
     struct job j = {.k = c->k, .f = f, .n_head = f->kv->n_head - (f->skip >= 0)};
     j.n_row_block = (f->n - 1) / ROWS - f->first / ROWS + 1;
-    attn_parallel(c, j.n_head * j.n_row_block, false, rows_task, &j);
+    attn_parallel(c, j.n_head * j.n_row_block, true, rows_task, &j);
 }

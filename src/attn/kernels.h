@@ -44,6 +44,9 @@ struct attn_kernels {
     int nr;  /* panel width, a multiple of vec, at most ATTN_NR_MAX */
     int mr;  /* rows of the register tile */
     void (*gemm)(const struct attn_gemm *g);
+    /* to[j * ld_to + i] = from[i * ld + j] for i < rows, j < cols. */
+    void (*transpose)(float *to, int ld_to, const float *from, int ld, int rows,
+                      int cols);
     /* Largest of s[0..n-1] in *max; false where one is NaN or +INFINITY. n >= 1. */
     bool (*row_max)(float *max, const float *s, int n);
     /* e[j] = exp((s[j] - max) * scale); returns their sum. s holds no NaN. e may be s.

@@ -103,6 +103,16 @@ INLINE vf v_pow2_mul(vf p, vf n)
     p = _mm256_mul_ps(p, _mm256_castsi256_ps(_mm256_slli_epi32(half, 23)));
     return _mm256_mul_ps(p, _mm256_castsi256_ps(_mm256_slli_epi32(rest, 23)));
 }
+INLINE vf v_zip_low(vf a, vf b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b),
+                                  0x20);
+}
+INLINE vf v_zip_high(vf a, vf b)
+{
+    return _mm256_permute2f128_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b),
+                                  0x31);
+}
 INLINE vmask v_less(vf a, vf b)
 {
     return _mm256_cmp_ps(a, b, _CMP_LT_OQ);

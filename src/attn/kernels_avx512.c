@@ -88,6 +88,18 @@ INLINE vf v_pow2_mul(vf p, vf n)
 {
     return _mm512_scalef_ps(p, n);
 }
+INLINE vf v_zip_low(vf a, vf b)
+{
+    const __m512i at =
+        _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return _mm512_permutex2var_ps(a, at, b);
+}
+INLINE vf v_zip_high(vf a, vf b)
+{
+    const __m512i at =
+        _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    return _mm512_permutex2var_ps(a, at, b);
+}
 INLINE vmask v_less(vf a, vf b)
 {
     return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);

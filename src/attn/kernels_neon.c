@@ -96,6 +96,14 @@ INLINE vf v_pow2_mul(vf p, vf n)
     p = vmulq_f32(p, vreinterpretq_f32_s32(vshlq_n_s32(half, 23)));
     return vmulq_f32(p, vreinterpretq_f32_s32(vshlq_n_s32(rest, 23)));
 }
+INLINE vf v_zip_low(vf a, vf b)
+{
+    return vzip1q_f32(a, b);
+}
+INLINE vf v_zip_high(vf a, vf b)
+{
+    return vzip2q_f32(a, b);
+}
 INLINE vmask v_less(vf a, vf b)
 {
     return vcltq_f32(a, b);

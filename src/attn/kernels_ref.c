@@ -28,6 +28,14 @@ static void ref_gemm(const struct attn_gemm *g)
     }
 }
 
+static void ref_transpose(float *to, int ld_to, const float *from, int ld, int rows,
+                          int cols)
+{
+    for (int j = 0; j < cols; j++)
+        for (int i = 0; i < rows; i++)
+            to[(size_t)j * ld_to + i] = from[(size_t)i * ld + j];
+}
+
 static bool ref_row_max(float *max, const float *s, int n)
 {
     bool clean = true;
@@ -84,6 +92,7 @@ const struct attn_kernels attn_kernels_ref = {
     .nr = 16,
     .mr = 1,
     .gemm = ref_gemm,
+    .transpose = ref_transpose,
     .row_max = ref_row_max,
     .row_exp = ref_row_exp,
     .row_div = ref_row_div,

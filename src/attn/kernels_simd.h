@@ -11,6 +11,7 @@
  *   v_fnma(a, b, c)                c - a*b, rounded once
  *   v_abs(x) v_sum(x) v_highest(x) v_lowest(x)       last three over lanes, in fixed order
  *   v_pow2_mul(p, n)               p * 2^n, n integral, -150..128, rounded once
+ *   v_zip_low(a, b) v_zip_high(a, b)   a0 b0 a1 b1 ... of the lower, the upper halves
  *   v_less(a, b) v_equal(a, b)     false where one is NaN
  *   v_both(m, m) v_all(m) v_count(m)   and of lanes; whether all are true; how many
  *   v_select(m, a, b)              a where true, else b
@@ -157,31 +158,80 @@ static void simd_gemm(const struct attn_gemm *g)
     }
 }
 
+/* ---- transposition ------------------------------------------------------------------ */
+
+/* Of W x W floats. A round of interleaving moves every element from row i, lane j to where
+ * the bits of (i, j), written one after the other, are rotated by one place: after as many
+ * rounds as a lane's number has bits, to row j, lane i. */
+INLINE void transpose_square(float *to, size_t ld_to, const float *from, size_t ld)
+{
+    vf a[W], b[W];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < W; i++) a[i] = v_load(from + i * ld);
+#pragma GCC unroll 4
+    for (int round = 1; round < W; round *= 2) {
+#pragma GCC unroll 8
+        for (size_t i = 0; i < W / 2; i++) {
+            b[2 * i] = v_zip_low(a[i], a[i + W / 2]);
+            b[2 * i + 1] = v_zip_high(a[i], a[i + W / 2]);
+        }
+#pragma GCC unroll 16
+        for (size_t i = 0; i < W; i++) a[i] = b[i];
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < W; i++) v_store(to + i * ld_to, a[i]);
+}
+
+static void simd_transpose(float *to, int ld_to, const float *from, int ld, int rows,
+                           int cols)
+{
+    const int r1 = rows / W * W, c1 = cols / W * W;
+    for (int c = 0; c < c1; c += W)
+        for (int r = 0; r < r1; r += W)
+            transpose_square(to + (size_t)c * (size_t)ld_to + r, (size_t)ld_to,
+                             from + (size_t)r * (size_t)ld + c, (size_t)ld);
+    for (int c = 0; c < cols; c++)
+        for (int r = c < c1 ? r1 : 0; r < rows; r++)
+            to[(size_t)c * (size_t)ld_to + r] = from[(size_t)r * (size_t)ld + c];
+}
+
 /* ---- exp --------------------------------------------------------------------------- */
 
-/* e^x for x <= 89. x = n ln2 + r, |r| <= ln2/2, and e^r = 1 + r + r^2 q(r), q of degree 4
- * with the least largest relative error (3e-9). Below -104 the result rounds to 0, which
- * is what -INFINITY is moved to, since inf - inf would be NaN. NaN stays. */
-INLINE vf exp_below_89(vf x)
+/* What e^(k t) takes: k / ln 2 in two parts, and the t below which the result rounds to 0. */
+struct rate {
+    vf high, low, least;
+};
+
+INLINE struct rate rate_of(float k)
 {
-    x = v_max(v_set1(-104.0f), x);
+    const double r = (double)k * 1.4426950408889634;
+    const float high = (float)r;
+    return (struct rate){v_set1(high), v_set1((float)(r - (double)high)),
+                         v_set1(-104.0f / k)};
+}
+
+/* e^(k t) for k t <= 89: 2^(n - u) with n integral and |u| <= 1/2, where 2^-u = 1 + u p(u), p
+ * of degree 5 with the least largest relative error (3e-9). What rounds to 0 is moved to
+ * where it just does, -INFINITY too, since inf - inf would be NaN. NaN stays. */
+INLINE vf exp_below_89(vf t, struct rate k)
+{
+    t = v_max(k.least, t);
     const vf round = v_set1(0x1.8p23f); /* adding it leaves no fraction bits */
-    vf n = v_sub(v_fma(x, v_set1(1.44269504f), round), round);
-    vf r = v_fnma(n, v_set1(6.931471825e-1f), x); /* ln 2, high */
-    r = v_fnma(n, v_set1(-1.904654212e-9f), r);   /* and low part */
-    vf q = v_set1(1.381453942e-3f);
-    q = v_fma(q, r, v_set1(8.368745446e-3f));
-    q = v_fma(q, r, v_set1(4.166838899e-2f));
-    q = v_fma(q, r, v_set1(1.666652113e-1f));
-    q = v_fma(q, r, v_set1(4.999999404e-1f));
-    q = v_fma(q, v_mul(r, r), r);
-    return v_pow2_mul(v_add(q, v_set1(1.0f)), n);
+    vf n = v_sub(v_fma(t, k.high, round), round);
+    vf u = v_fnma(t, k.low, v_fnma(t, k.high, n));
+    vf p = v_set1(1.532647148e-4f);
+    p = v_fma(p, u, v_set1(-1.339080743e-3f));
+    p = v_fma(p, u, v_set1(9.618505836e-3f));
+    p = v_fma(p, u, v_set1(-5.550359935e-2f));
+    p = v_fma(p, u, v_set1(2.402264774e-1f));
+    p = v_fma(p, u, v_set1(-6.931471825e-1f));
+    return v_pow2_mul(v_fma(p, u, v_set1(1.0f)), n);
 }
 
 /* e^89 is beyond float32 and becomes INFINITY in the scaling. */
 INLINE vf exp_any(vf x)
 {
-    return exp_below_89(v_min(v_set1(89.0f), x));
+    return exp_below_89(v_min(v_set1(89.0f), x), rate_of(1.0f));
 }
 
 static void simd_exp(float *y, const float *x, int n)
@@ -230,12 +280,13 @@ static bool simd_row_max(float *max, const float *s, int n)
 
 static float simd_row_exp(float *e, const float *s, int n, float scale, float max)
 {
-    const vf k = v_set1(scale), top = v_set1(max);
+    const struct rate k = rate_of(scale);
+    const vf top = v_set1(max);
     vf sum[2] = {v_set1(0.0f), v_set1(0.0f)};
     int j = 0;
     for (; j + 2 * W <= n; j += 2 * W) {
-        vf a = exp_below_89(v_mul(v_sub(v_load(s + j), top), k));
-        vf b = exp_below_89(v_mul(v_sub(v_load(s + j + W), top), k));
+        vf a = exp_below_89(v_sub(v_load(s + j), top), k);
+        vf b = exp_below_89(v_sub(v_load(s + j + W), top), k);
         v_store(e + j, a);
         v_store(e + j + W, b);
         sum[0] = v_add(sum[0], a);
@@ -243,7 +294,7 @@ static float simd_row_exp(float *e, const float *s, int n, float scale, float ma
     }
     for (; j < n; j += W) {
         int m = attn_min(W, n - j);
-        vf a = exp_below_89(v_mul(v_sub(v_load_n(s + j, m, -INFINITY), top), k));
+        vf a = exp_below_89(v_sub(v_load_n(s + j, m, -INFINITY), top), k);
         v_store_n(e + j, a, m);
         sum[0] = v_add(sum[0], a);
     }
@@ -298,6 +349,7 @@ const struct attn_kernels KERNELS = {
     .nr = NV * W,
     .mr = MR,
     .gemm = simd_gemm,
+    .transpose = simd_transpose,
     .row_max = simd_row_max,
     .row_exp = simd_row_exp,
     .row_div = simd_row_div,
