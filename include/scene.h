@@ -128,6 +128,7 @@ struct scene_item {
         } line;
         struct { /* one run; x is its left end, y its baseline */
             float x, y, size;
+            bool turned; /* a quarter to the left around (x, y): reads upwards */
             enum scene_font font;
             struct scene_rgba color;
             const char *text;
@@ -283,6 +284,20 @@ bool scene_head_is_there(const struct scene_source *src, int i);
 /* Head i's image in box, as the overview draws it. false: it has not been computed. */
 bool scene_head_image(struct scene *sc, const struct step_state *s,
                       const struct scene_source *src, int i, struct scene_rect box);
+
+/* ---- figures ------------------------------------------------------------------------------ */
+
+/* A page of sc->w x sc->h points, at least these, with one matrix and nothing else: its
+ * name, the tokens or numbers along its rows and columns, its numbers where they fit, and
+ * a legend with its true range. */
+enum { SCENE_FIGURE_W = 240, SCENE_FIGURE_H = 200 };
+void scene_figure(struct scene *sc, const struct step_state *s,
+                  const struct scene_source *src, enum attn_tensor t);
+/* The same with every head of every block, as the overview has them in the model's order. */
+void scene_figure_heads(struct scene *sc, const struct step_state *s,
+                        const struct scene_source *src);
+/* The stage at which a matrix comes to be. */
+enum attn_stage scene_stage_of(enum attn_tensor t);
 
 /* ---- pushing items (scene and ui) --------------------------------------------------- */
 

@@ -156,6 +156,8 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--size 63x64 --export a.png", "64x64"},
         {"--size 1440x900x3", "WxH"},
         {"--export a.jpg", ".png"},
+        {"--export a.mp4 --part heads", "does not move"},
+        {"--export a.mp4 --size 100mm", "millimetres"},
         {"--export .png", ".png"},
         {"--export a.png --script b.txt", "script"},
         {"--export a.png --ui 200", "2048x1280"},

@@ -124,6 +124,7 @@ static bool open_offscreen(struct app *a, const struct app_config *c, struct err
     a->px_h = c->h ? c->h : CLI_H;
     a->ratio = 1.0f;
     a->base = a->density > 0.0f ? a->density : 1.0f;
+    if (c->on_paper) return true;
     const struct gfx_config g = {.w = a->px_w,
                                  .h = a->px_h,
                                  .x = GFX_ANYWHERE,
@@ -146,6 +147,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
     }
     set_hints(c->headless);
     bool ok = c->headless ? open_offscreen(a, c, e) : open_window(a, c, e);
+    if (ok && c->on_paper) ok = app_paper(a, e);
     if (!ok || !arena_init(&a->frame_mem, scene_bytes(), e) ||
         !source_init(&a->source, a->wake, e)) {
         app_fini(a);
@@ -162,8 +164,19 @@ void app_fini(struct app *a)
 {
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
     arena_free(&a->frame_mem);
+    paper_destroy(a->paper);
     gfx_destroy(a->gfx);
     *a = (struct app){0};
+}
+
+const struct font_metrics *app_fonts(const struct app *a)
+{
+    return a->gfx ? gfx_metrics(a->gfx) : paper_metrics(a->paper);
+}
+
+bool app_paper(struct app *a, struct err *e)
+{
+    return a->paper || paper_create(&a->paper, e);
 }
 
 const char *app_state(const struct app *a, struct arena *mem, struct err *e)
@@ -457,7 +470,7 @@ void app_event(struct app *a, const struct ui_event *ev)
 
 void app_resize(struct app *a, int px_w, int px_h)
 {
-    if (a->headless) SDL_SetWindowSize(gfx_window(a->gfx), px_w, px_h);
+    if (a->headless && a->gfx) SDL_SetWindowSize(gfx_window(a->gfx), px_w, px_h);
     a->px_w = px_w;
     a->px_h = px_h;
     rescale(a);
@@ -561,8 +574,8 @@ bool app_build(struct app *a, bool wait, struct err *e)
         src.message = a->message;
     a->seen_source = src;
     arena_reset(&a->frame_mem);
-    if (!scene_begin(&a->scene, &a->frame_mem, gfx_metrics(a->gfx), a->step.theme,
-                     a->scale.w, a->scale.h, e))
+    if (!scene_begin(&a->scene, &a->frame_mem, app_fonts(a), a->step.theme, a->scale.w,
+                     a->scale.h, e))
         return false;
     scene_build(&a->scene, &a->step, &src);
     ui_build(&a->scene, &a->step, &src, &a->pointer);

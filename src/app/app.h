@@ -9,6 +9,7 @@
 #include "base.h"
 #include "gfx.h"
 #include "input.h"
+#include "paper.h"
 #include "scene.h"
 #include "settings.h"
 #include "source.h"
@@ -22,6 +23,7 @@
 
 struct app_config {
     bool headless;
+    bool on_paper; /* headless: without OpenGL, for pictures that paper makes */
     int w, h;      /* pixels of a picture, or the window's size; 0: the usual */
     float density; /* pixels a point at UI size 100%; 0: the display's */
     const char *shader_dir;
@@ -32,7 +34,8 @@ struct app_config {
 };
 
 struct app {
-    struct gfx *gfx; /* NULL: headless, and nothing drawn yet */
+    struct gfx *gfx;     /* NULL: on paper */
+    struct paper *paper; /* NULL: not needed yet */
     bool headless;
     const char *shader_dir;
     struct step_state step;
@@ -91,6 +94,11 @@ bool app_export(struct app *a, const char *path, struct err *e);
 
 /* The window's loop, until it is left. */
 bool app_run(struct app *a, struct err *e);
+
+/* Widths of the fonts that are drawn with. */
+const struct font_metrics *app_fonts(const struct app *a);
+/* Sees to it that a->paper is there. */
+bool app_paper(struct app *a, struct err *e);
 
 /* The command line that shows again what is on screen, on mem: see state.h. */
 const char *app_state(const struct app *a, struct arena *mem, struct err *e);

@@ -44,10 +44,17 @@ const char cli_help[] =
     "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
-    "  --size WxH           of the window or the picture, pixels\n"
+    "  --size WxH           of the window or the picture, pixels; WxHmm or Wmm: of a\n"
+    "                       picture, millimetres\n"
     "  --density D          pixels a point at UI size 100%, 0.5 to 8\n"
     "  --state              print the line that shows this again, and nothing else\n"
-    "  --export FILE.png    write one picture, without a window\n"
+    "  --export FILE        write a picture, without a window: .png, .svg, .pdf; or a\n"
+    "                       film: .mp4, .gif, .webm, or frames/, a folder of pictures\n"
+    "  --part PART          window, stage, heads, or one matrix with its labels:\n"
+    "                       X, Q, K, V, S, A, O, Y, w_q, ...\n"
+    "  --film stage|all     of the stage given by --stage, or of all seven\n"
+    "  --fps N              frames a second, 1 to 60; 30 unless given\n"
+    "  --background WHAT    of the picture: paper or transparent\n"
     "  --script FILE        run a session, without a window: one action a line\n"
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
@@ -81,6 +88,10 @@ enum option {
     OPT_UI,
     OPT_SIZE,
     OPT_EXPORT,
+    OPT_PART,
+    OPT_BACKGROUND,
+    OPT_FILM,
+    OPT_FPS,
     OPT_SCRIPT,
     OPT_SHADER_DIR,
     OPT_FLAGS, /* from here on without a value */
@@ -119,6 +130,10 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_UI] = "--ui",
     [OPT_SIZE] = "--size",
     [OPT_EXPORT] = "--export",
+    [OPT_PART] = "--part",
+    [OPT_BACKGROUND] = "--background",
+    [OPT_FILM] = "--film",
+    [OPT_FPS] = "--fps",
     [OPT_SCRIPT] = "--script",
     [OPT_SHADER_DIR] = "--shader-dir",
     [OPT_HELP] = "--help",
@@ -425,7 +440,13 @@ static bool source_options(struct cli *c, const struct given *g, struct err *e)
 static bool time_options(struct cli *c, const struct given *g, struct err *e)
 {
     long long stage = 1;
-    if (!whole(g, OPT_STAGE, 1, ATTN_STAGE_COUNT, "a stage", &stage, e)) return false;
+    enum attn_tensor tensor = ATTN_TENSOR_COUNT;
+    if (c->out.part == EXPORT_MATRIX) /* the first one that has it */
+        stage = 1 + (c->out.tensor == ATTN_TENSOR_COUNT ? ATTN_SCORES
+                                                        : scene_stage_of(c->out.tensor));
+    if (!whole(g, OPT_STAGE, 1, ATTN_STAGE_COUNT, "a stage", &stage, e) ||
+        !export_part_is_at(&c->out, (enum attn_stage)(stage - 1), &tensor, e))
+        return false;
     const char *text = g->at[OPT_TIME];
     double t = 1.0;
     if (text) {
@@ -508,7 +529,10 @@ static bool overview_options(struct cli *c, const struct given *g, struct err *e
         !one_of_many(g, OPT_SORT, state_over_sorts, STEP_SORT_COUNT, &sort, e) ||
         !whole(g, OPT_OVERVIEW_AT, 1, INT32_MAX, "a head", &at, e))
         return false;
-    if (!g->at[OPT_OVERVIEW]) return true;
+    if (!g->at[OPT_OVERVIEW] && c->out.part != EXPORT_HEADS) return true;
+    if (c->out.part == EXPORT_MATRIX)
+        return err_set(e, ERR_USAGE, "--part %s: is of a stage; leave --overview out",
+                       g->at[OPT_PART]);
     struct step_action open = {.verb = STEP_OVERVIEW};
     struct step_action to_kind = {.verb = STEP_OVER_KIND, .i = kind};
     struct step_action to_sort = {.verb = STEP_OVER_SORT, .i = sort};
@@ -561,7 +585,8 @@ static bool density_option(struct cli *c, const struct given *g, struct err *e)
     if (!parse_number(text, strlen(text), &density) ||
         !(density >= 0.5 && density <= 8.0))
         return err_set(e, ERR_USAGE, "--density %s: is a number from 0.5 to 8", text);
-    c->density = (float)density;
+    c->density = c->out.density = (float)density;
+    if (c->out.part != EXPORT_WINDOW || c->out.mm) return true;
     if (c->w || c->mode == CLI_WINDOW) return true;
     c->w = (int)lround(CLI_W * density);
     c->h = (int)lround(CLI_H * density);
@@ -573,10 +598,33 @@ static bool density_option(struct cli *c, const struct given *g, struct err *e)
     return true;
 }
 
+/* "160mm" or "160x90mm". */
+static bool size_in_mm(struct cli *c, const char *text, struct err *e)
+{
+    double side[2] = {0.0, 0.0};
+    size_t n = strcspn(text, "x");
+    size_t all = strlen(text) - strlen("mm");
+    bool both = text[n] == 'x';
+    bool ok = parse_number(text, both ? n : all, &side[0]) &&
+              (!both || parse_number(text + n + 1, all - n - 1, &side[1]));
+    for (int i = 0; i < (both ? 2 : 1); i++)
+        ok = ok && side[i] >= EXPORT_MIN_MM && side[i] <= EXPORT_MAX_MM;
+    if (!ok || c->mode != CLI_EXPORT || c->out.format >= EXPORT_PICTURES)
+        return err_set(e, ERR_USAGE,
+                       "--size %s: a picture has WxHmm or Wmm, from %d to %d millimetres",
+                       text, EXPORT_MIN_MM, EXPORT_MAX_MM);
+    c->out.mm = true;
+    c->out.w = (float)side[0];
+    c->out.h = (float)side[1];
+    return true;
+}
+
 static bool size_option(struct cli *c, const struct given *g, struct err *e)
 {
     const char *text = g->at[OPT_SIZE];
     if (!text) return true;
+    if (strlen(text) > 2 && strcmp(text + strlen(text) - 2, "mm") == 0)
+        return size_in_mm(c, text, e);
     bool window = c->mode == CLI_WINDOW;
     int min_w = window ? SCENE_MIN_W : CLI_MIN_SIDE;
     int min_h = window ? SCENE_MIN_H : CLI_MIN_SIDE;
@@ -599,6 +647,8 @@ static bool size_option(struct cli *c, const struct given *g, struct err *e)
                        CLI_MAX_SIDE);
     c->w = (int)v[0];
     c->h = (int)v[1];
+    c->out.w = (float)v[0];
+    c->out.h = (float)v[1];
     return true;
 }
 
@@ -616,6 +666,7 @@ static bool look_options(struct cli *c, const struct given *g, struct err *e)
     if (c->ui_given) push(c, STEP_UI_SIZE, (int)ui, 0.0f);
     double factor = (double)ui / 100.0 * (c->density > 0.0f ? (double)c->density : 1.0);
     if (c->mode == CLI_WINDOW || c->mode == CLI_STATE || factor <= 1.0) return true;
+    if (c->out.part != EXPORT_WINDOW || c->out.mm) return true;
     /* No message bar answers here, so a size that would be cut is refused. */
     int need_w = (int)ceil(SCENE_MIN_W * factor);
     int need_h = (int)ceil(SCENE_MIN_H * factor);
@@ -624,6 +675,52 @@ static bool look_options(struct cli *c, const struct given *g, struct err *e)
         return err_set(e, ERR_USAGE, "%s %s: needs a picture of at least --size %dx%d",
                        option_names[o], g->at[o], need_w, need_h);
     return true;
+}
+
+static bool film_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const which[2] = {"stage", "all"};
+    static const enum option not_films[] = {OPT_TIME, OPT_OVERVIEW, OPT_PLAY, OPT_HOVER};
+    int all = g->at[OPT_STAGE] ? 0 : 1;
+    long long fps = 0;
+    bool film = c->out.format >= EXPORT_PICTURES;
+    for (int o = OPT_FILM; o <= OPT_FPS; o++)
+        if (g->at[o] && !film)
+            return err_set(e, ERR_USAGE,
+                           "%s %s: is of a film; export to .mp4, .gif, .webm or a folder "
+                           "with a slash behind it",
+                           option_names[o], g->at[o]);
+    if (!film) return true;
+    if (c->out.part == EXPORT_HEADS || c->out.part == EXPORT_MATRIX)
+        return err_set(e, ERR_USAGE,
+                       "--part %s: does not move; a film is of the window or the stage",
+                       g->at[OPT_PART]);
+    if (c->out.transparent)
+        return err_set(e, ERR_USAGE, "--background transparent: is not for a film");
+    for (size_t i = 0; i < sizeof not_films / sizeof not_films[0]; i++)
+        if (g->at[not_films[i]])
+            return err_set(e, ERR_USAGE, "%s: is not for a film; leave it out",
+                           option_names[not_films[i]]);
+    if (!one_of(g, OPT_FILM, which, &all, e) ||
+        !whole(g, OPT_FPS, 1, FILM_MAX_FPS, "the number of frames a second", &fps, e))
+        return false;
+    c->film_all = all == 1;
+    c->fps = (int)fps;
+    return true;
+}
+
+static bool picture_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const grounds[2] = {"paper", "transparent"};
+    int ground = 0;
+    c->mode = CLI_EXPORT;
+    c->out.path = g->at[OPT_EXPORT];
+    if (!export_format_of(c->out.path, &c->out.format, e) ||
+        (g->at[OPT_PART] && !export_part_of(g->at[OPT_PART], &c->out, e)) ||
+        !one_of(g, OPT_BACKGROUND, grounds, &ground, e))
+        return false;
+    c->out.transparent = ground == 1;
+    return film_options(c, g, e);
 }
 
 static bool mode_options(struct cli *c, const struct given *g, struct err *e)
@@ -643,15 +740,12 @@ static bool mode_options(struct cli *c, const struct given *g, struct err *e)
             "--export %s: a script exports by itself; write \"export %s\" in %s", picture,
             picture, script);
     if (script) c->mode = CLI_SCRIPT;
-    if (picture) {
-        size_t n = strlen(picture);
-        if (n < 5 || strcmp(picture + n - 4, ".png") != 0)
-            return err_set(e, ERR_USAGE, "--export %s: give it a name that ends in .png",
-                           picture);
-        c->mode = CLI_EXPORT;
-    }
     c->path = picture ? picture : script;
-    return true;
+    for (int o = OPT_PART; o <= OPT_FPS; o++)
+        if (g->at[o] && !picture)
+            return err_set(e, ERR_USAGE, "%s %s: is of a picture; add --export FILE",
+                           option_names[o], g->at[o]);
+    return !picture || picture_options(c, g, e);
 }
 
 bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)

@@ -4,6 +4,8 @@
 #define HEADLIGHT_CLI_H
 
 #include "base.h"
+#include "export.h"
+#include "film.h"
 #include "step.h"
 
 #include <stdbool.h>
@@ -11,8 +13,8 @@
 enum cli_mode { CLI_WINDOW, CLI_EXPORT, CLI_SCRIPT, CLI_STATE, CLI_HELP, CLI_VERSION };
 
 enum { /* of a picture, pixels */
-       CLI_MIN_SIDE = 64,
-       CLI_MAX_SIDE = 8192,
+       CLI_MIN_SIDE = EXPORT_MIN_SIDE,
+       CLI_MAX_SIDE = EXPORT_MAX_SIDE,
        CLI_W = 1440, /* without --size */
        CLI_H = 900
 };
@@ -26,8 +28,11 @@ struct cli {
     struct step_actions
         when_opened; /* what can only be asked of the model once it is there */
     const char *shader_dir;
-    int w, h;      /* 0: not given */
-    float density; /* pixels a point at UI size 100%; 0: not given */
+    struct export_ask out; /* CLI_EXPORT */
+    bool film_all;         /* a film: of all stages */
+    int fps;               /* 0: the usual */
+    int w, h;              /* 0: not given */
+    float density;         /* pixels a point at UI size 100%; 0: not given */
     bool theme_given, ui_given, speed_given, log_given;
     struct step_actions start; /* lead from the first state to what was asked for */
 };

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A closed standard stream would make the next file opened take its place. Read-only, so
@@ -50,25 +51,97 @@ static bool print_state(const struct app *a, struct err *e)
     return ok;
 }
 
+/* ---- films ---------------------------------------------------------------------------- */
+
+/* What ends the program waits until a film has been dropped: before any thread is. */
+static void hold_signals(sigset_t *were)
+{
+    sigset_t ends;
+    (void)sigemptyset(&ends);
+    (void)sigaddset(&ends, SIGINT);
+    (void)sigaddset(&ends, SIGTERM);
+    (void)sigaddset(&ends, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, &ends, were);
+}
+
+static bool is_cancelled(void)
+{
+    sigset_t waiting;
+    (void)sigemptyset(&waiting);
+    (void)sigpending(&waiting);
+    return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1 ||
+           sigismember(&waiting, SIGHUP) == 1;
+}
+
+static void print_progress(const struct film *f)
+{
+    int done = 0;
+    int all = 0;
+    film_progress(f, &done, &all);
+    if (isatty(STDERR_FILENO))
+        (void)fprintf(stderr, "\rframe %d of %d%s", done, all, done == all ? "\n" : "");
+}
+
+static bool make_film(struct app *a, const struct cli *c, struct err *e)
+{
+    const struct film_ask ask = {.out = c->out, .all = c->film_all, .fps = c->fps};
+    const struct timespec pause = {.tv_nsec = 20L * 1000 * 1000};
+    struct film *f = NULL;
+    int done = 0;
+    int all = 1;
+    bool ended = false;
+    bool ok = app_build(a, true, e) && film_begin(&f, a, &ask, e);
+    while (ok && !ended) {
+        if (is_cancelled()) {
+            ok = err_set(e, ERR_CANCELLED, "%s: cancelled, nothing was written",
+                         c->out.path);
+        } else if (done < all) {
+            ok = film_frame(f, a, e);
+            film_progress(f, &done, &all);
+            if (ok) print_progress(f);
+        } else {
+            ok = film_close(f, &ended, e);
+            if (ok && !ended) (void)nanosleep(&pause, NULL);
+        }
+    }
+    if (ok) return film_end(f, e);
+    film_drop(f);
+    return false;
+}
+
 /* A picture or a script: no window, no settings. */
 static bool run_headless(const struct cli *c, struct err *e)
 {
     struct app a = {0};
-    const struct app_config config = {.headless = true,
-                                      .w = c->w,
-                                      .h = c->h,
-                                      .density = c->density,
-                                      .shader_dir = c->shader_dir,
-                                      .start = &c->start,
-                                      .cut_front = c->cut_front};
+    const struct app_config config = {
+        .headless = true,
+        .w = c->w,
+        .h = c->h,
+        .density = c->density,
+        .on_paper =
+            c->mode == CLI_STATE || (c->mode == CLI_EXPORT && !export_by_window(&c->out)),
+        .shader_dir = c->shader_dir,
+        .start = &c->start,
+        .cut_front = c->cut_front};
     bool picture = c->mode == CLI_EXPORT;
-    if (picture && !file_can_write(c->path, e)) return false;
+    bool film = picture && c->out.format >= EXPORT_PICTURES;
+    if (picture && c->out.format != EXPORT_FRAMES && !file_can_write(c->path, e))
+        return false;
+    sigset_t were;
+    if (film) hold_signals(&were);
     bool ok = app_init(&a, &config, e);
     if (ok && c->model) ok = app_load(&a, c->model, c->text, &c->when_opened, e);
-    if (ok && picture) ok = app_build(&a, true, e) && app_export(&a, c->path, e);
+    if (ok && film)
+        ok = make_film(&a, c, e);
+    else if (ok && picture && export_by_window(&c->out))
+        ok = app_build(&a, true, e) && app_export(&a, c->path, e);
+    else if (ok && picture)
+        ok = export_picture(&a, &c->out, e);
     if (ok && c->mode == CLI_SCRIPT) ok = script_run(&a, c->path, e);
     if (ok && c->mode == CLI_STATE) ok = print_state(&a, e);
     app_fini(&a);
+    if (!ok && e->code == ERR_CANCELLED) print_error(e);
+    if (film) (void)sigprocmask(SIG_SETMASK, &were, NULL); /* a held one ends us here */
     return ok;
 }
 

@@ -2,6 +2,7 @@
 #include "script.h"
 
 #include "cli.h"
+#include "export.h"
 #include "names.h"
 
 #include <math.h>
@@ -283,11 +284,18 @@ static bool do_open(struct app *a, const struct line *l, struct err *e)
 
 static bool do_export(struct app *a, const struct line *l, struct err *e)
 {
-    size_t n = l->n == 2 ? strlen(l->word[1]) : 0;
-    if (n < 5 || strcmp(l->word[1] + n - 4, ".png") != 0)
-        return err_set(e, ERR_USAGE, "export: takes one name that ends in .png");
-    return file_can_write(l->word[1], e) && app_build(a, true, e) &&
-           app_export(a, l->word[1], e);
+    struct export_ask ask = {.path = l->word[1]};
+    if (l->n < 2 || l->n > 3)
+        return err_set(e, ERR_USAGE, "export: takes a file\u2019s name, and a part");
+    if (!export_format_of(ask.path, &ask.format, e) ||
+        (l->n == 3 && !export_part_of(l->word[2], &ask, e)))
+        return false;
+    if (ask.format >= EXPORT_PICTURES)
+        return err_set(e, ERR_USAGE, "export: a script makes pictures, not films");
+    if (!export_by_window(&ask)) /* and the window's scene again */
+        return export_picture(a, &ask, e) && app_build(a, false, e);
+    return file_can_write(ask.path, e) && app_build(a, true, e) &&
+           app_export(a, ask.path, e);
 }
 
 /* Writes the command line that shows this again. */

@@ -151,13 +151,51 @@ void mesh_convex(struct mesh *m, const struct mesh_vertex *corner, int n)
 
 /* ---- text -------------------------------------------------------------------------------- */
 
+/* A glyph's quad. turned: b and what is seen of it lie as they would be read along a line
+ * from (ax, ay); they are turned around it. */
+struct glyph_quad {
+    struct mesh_box box;
+    float u, v, scale; /* texels at the box's corner, pixels a texel */
+    bool turned;
+    float ax, ay;
+};
+
+static bool add_glyph(struct mesh *m, const struct mesh_vertex *proto,
+                      const struct glyph_quad *q)
+{
+    struct mesh_box b = q->box, on = b;
+    if (q->turned) /* (x, y) comes to lie at (ax + y - ay, ay - (x - ax)) */
+        on = (struct mesh_box){q->ax + b.y0 - q->ay, q->ay - (b.x1 - q->ax),
+                               q->ax + b.y1 - q->ay, q->ay - (b.x0 - q->ax)};
+    struct mesh_box seen = mesh_intersect(on, m->clip);
+    if (mesh_is_empty(seen)) return true;
+    struct mesh_vertex *v = mesh_push(m, MESH_SHAPE);
+    if (!v) return false;
+    for (int i = 0; i < 4; i++) {
+        v[i] = *proto;
+        v[i].x = i == 0 || i == 3 ? seen.x0 : seen.x1;
+        v[i].y = i < 2 ? seen.y0 : seen.y1;
+        float x = q->turned ? q->ax + q->ay - v[i].y : v[i].x;
+        float y = q->turned ? q->ay + v[i].x - q->ax : v[i].y;
+        v[i].u = q->u + (x - b.x0) / q->scale;
+        v[i].v = q->v + (y - b.y0) / q->scale;
+    }
+    return true;
+}
+
 static bool add_text(struct mesh *m, const struct scene_item *it,
                      const struct mesh_text *text)
 {
     enum scene_font font = it->u.text.font;
     float size = it->u.text.size * m->density;
+    bool turned = it->u.text.turned;
     float pen = it->u.text.x * m->density, base = mesh_snap(it->u.text.y * m->density);
+    if (turned) pen = mesh_snap(pen); /* its baseline stands upright */
+    float ax = pen, ay = base;
     struct mesh_box near = mesh_grow(m->clip, 2 * size);
+    if (turned) /* the clip, as the line is read */
+        near = (struct mesh_box){ax + ay - near.y1, ay + near.x0 - ax, ax + ay - near.y0,
+                                 ay + near.x1 - ax};
     if (!(size > 0) || base < near.y0 || base > near.y1) return true;
     float scale = fmaxf(1, size / GLYPH_MAX);
     struct mesh_vertex p = {
@@ -178,18 +216,9 @@ static bool add_text(struct mesh *m, const struct scene_item *it,
                              0, 0};
         b.x1 = b.x0 + (float)g->w * scale;
         b.y1 = b.y0 + (float)g->h * scale;
-        struct mesh_box seen = mesh_intersect(b, m->clip);
-        if (mesh_is_empty(seen)) continue;
-        struct mesh_vertex *v = mesh_push(m, MESH_SHAPE);
-        if (!v) return false;
-        float u = (float)g->u + phase * (float)g->w;
-        for (int i = 0; i < 4; i++) {
-            v[i] = p;
-            v[i].x = i == 0 || i == 3 ? seen.x0 : seen.x1;
-            v[i].y = i < 2 ? seen.y0 : seen.y1;
-            v[i].u = u + (v[i].x - b.x0) / scale;
-            v[i].v = (float)g->v + (v[i].y - b.y0) / scale;
-        }
+        const struct glyph_quad q = {
+            b, (float)g->u + phase * (float)g->w, (float)g->v, scale, turned, ax, ay};
+        if (!add_glyph(m, &p, &q)) return false;
     }
     return true;
 }

@@ -172,8 +172,17 @@ static void draw_poly(struct painter *p, const struct scene_item *it)
 static void draw_text(struct painter *p, const struct scene_item *it)
 {
     if (!(it->u.text.size > 0) || !it->u.text.text || !*it->u.text.text) return;
-    struct pen_text t = {it->u.text.x,    snap(p, it->u.text.y), it->u.text.size,
-                         it->u.text.font, it->u.text.color,      it->u.text.text};
+    struct pen_text t = {.x = it->u.text.x,
+                         .y = snap(p, it->u.text.y),
+                         .size = it->u.text.size,
+                         .font = it->u.text.font,
+                         .color = it->u.text.color,
+                         .text = it->u.text.text,
+                         .turned = it->u.text.turned};
+    if (t.turned) { /* its baseline stands upright */
+        t.x = snap(p, it->u.text.x);
+        t.y = it->u.text.y;
+    }
     p->pen->k->text(p->pen, &t);
 }
 

@@ -32,6 +32,7 @@ struct pen_text {
     enum scene_font font;
     struct scene_rgba color;
     const char *text;
+    bool turned; /* a quarter to the left around (x, y) */
 };
 
 struct pen;

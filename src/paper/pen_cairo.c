@@ -163,7 +163,7 @@ static void show(struct pen *p, const struct pen_text *t, struct run *r)
     r->n = r->bytes = 0;
 }
 
-static void text(struct pen *p, const struct pen_text *t)
+static void text_along(struct pen *p, const struct pen_text *t)
 {
     struct run r = {.face = -1, .squeeze = 1};
     float pen = t->x;
@@ -189,6 +189,23 @@ static void text(struct pen *p, const struct pen_text *t)
         pen += advance * t->size;
     }
     show(p, t, &r);
+}
+
+static void text(struct pen *p, const struct pen_text *t)
+{
+    static const double quarter = -1.57079632679489661923;
+    cairo_t *cr = context(p);
+    if (!t->turned) {
+        text_along(p, t);
+        return;
+    }
+    struct pen_text flat = *t;
+    flat.x = flat.y = 0;
+    cairo_save(cr);
+    cairo_translate(cr, (double)t->x, (double)t->y);
+    cairo_rotate(cr, quarter);
+    text_along(p, &flat);
+    cairo_restore(cr);
 }
 
 static const struct pen_kind kind = {fill, stroke, text, image, push, pop};

@@ -370,9 +370,9 @@ static float put_words(struct pen_svg *p, const struct pen_text *t, float x, siz
     return x;
 }
 
-static void text(struct pen *pen, const struct pen_text *t)
+static void text_along(struct pen_svg *p, const struct pen_text *t)
 {
-    struct pen_svg *p = (struct pen_svg *)pen;
+    struct pen *pen = &p->pen;
     float x = t->x;
     struct pen_text rest = *t;
     while (*rest.text) {
@@ -397,6 +397,21 @@ static void text(struct pen *pen, const struct pen_text *t)
 }
 
 /* ---- the document ---------------------------------------------------------------------- */
+
+static void text(struct pen *pen, const struct pen_text *t)
+{
+    struct pen_svg *p = (struct pen_svg *)pen;
+    if (!t->turned) {
+        text_along(p, t);
+        return;
+    }
+    struct pen_text flat = *t;
+    flat.x = flat.y = 0;
+    put_pair(p, "<g transform=\"matrix(0 -1 1 0 ", t->x, t->y);
+    put(p, ")\">\n");
+    text_along(p, &flat);
+    put(p, "</g>\n");
+}
 
 static const struct pen_kind kind = {fill, stroke, text, image, push, pop};
 

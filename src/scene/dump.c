@@ -74,7 +74,7 @@ static void put_shape(struct out *o, const struct scene_item *it)
         put(o, "text %.1f %.1f size %.1f", (double)it->u.text.x, (double)it->u.text.y,
             (double)it->u.text.size);
         put_color(o, it->u.text.color);
-        put(o, " \"%s\"", it->u.text.text);
+        put(o, "%s \"%s\"", it->u.text.turned ? " turned" : "", it->u.text.text);
         return;
     case SCENE_HEAT:
         put(o, "heat ");

@@ -303,11 +303,11 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                          scene_fade(b->theme->ink_faint, alpha), shape);
 }
 
-void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,
-                 float lo, float hi)
+void grid_ramp(const struct brush *b, float x, float y, float w, float size,
+               enum scene_map map, float lo, float hi)
 {
     enum { STEPS = 120 };
-    static const float w = 120, h = 8, inset = 14;
+    static const float h = GRID_RAMP_H;
     struct scene *sc = b->sc;
     float *ramp = arena_push(sc->mem, STEPS, sizeof *ramp);
     if (!ramp) return;
@@ -316,9 +316,6 @@ void grid_legend(const struct brush *b, const struct grid *beside, enum scene_ma
         float u = ((float)i + 0.5f) / STEPS;
         ramp[i] = log ? hi * powf(10, 4 * (u - 1)) : lo + (hi - lo) * u;
     }
-    float x = b->canvas.x + b->canvas.w - w - 4;
-    float y =
-        fminf(b->canvas.y + b->canvas.h - h - inset - 2, beside->y + grid_h(beside) + 6);
     struct scene_heat heat = {.m = {ramp, 1, STEPS, STEPS},
                               .x = x,
                               .y = y,
@@ -338,18 +335,28 @@ void grid_legend(const struct brush *b, const struct grid *beside, enum scene_ma
                               .dim = 1,
                               .focus_row1 = 1,
                               .focus_col1 = STEPS};
-    if (b->view.zoom > 1)
-        (void)scene_rect(sc, (struct scene_rect){x - 8, y - 6, w + 16, h + inset + 10}, 4,
-                         scene_fade(b->theme->paper, 0.94f));
     (void)scene_heat(sc, &heat);
     struct scene_rgba ink = b->theme->ink_faint;
-    float base = y + h + inset;
+    float base = y + h + size + 3;
     const char *left = log ? scene_number(sc, hi * 1e-4f, 4) : scene_number(sc, lo, 2);
-    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, 11, ink, left);
+    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, size, ink, left);
     if (map == MAP_DIVERGING)
-        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, 11, ink, "0");
+        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, size, ink, "0");
     if (log)
-        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, 11, ink, "log");
-    (void)scene_text(sc, x + w, base, ALIGN_RIGHT, FONT_MONO, 11, ink,
+        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, size, ink, "log");
+    (void)scene_text(sc, x + w, base, ALIGN_RIGHT, FONT_MONO, size, ink,
                      scene_number(sc, hi, 2));
+}
+
+void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,
+                 float lo, float hi)
+{
+    static const float w = 120, h = GRID_RAMP_H, inset = 14, size = 11;
+    float x = b->canvas.x + b->canvas.w - w - 4;
+    float y =
+        fminf(b->canvas.y + b->canvas.h - h - inset - 2, beside->y + grid_h(beside) + 6);
+    if (b->view.zoom > 1)
+        (void)scene_rect(b->sc, (struct scene_rect){x - 8, y - 6, w + 16, h + inset + 10},
+                         4, scene_fade(b->theme->paper, 0.94f));
+    grid_ramp(b, x, y, w, size, map, lo, hi);
 }

@@ -51,6 +51,10 @@ void grid_label(const struct brush *b, const struct grid *g, bool below, const c
  * ticks where they are small. */
 void grid_row_tokens(const struct brush *b, const struct grid *g, float alpha);
 void grid_col_tokens(const struct brush *b, const struct grid *g, float alpha);
+/* A colour map's ramp of w x GRID_RAMP_H at (x, y), its ends written below in size points. */
+enum { GRID_RAMP_H = 8 };
+void grid_ramp(const struct brush *b, float x, float y, float w, float size,
+               enum scene_map map, float lo, float hi);
 void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,
                  float lo, float hi);
 

@@ -154,6 +154,9 @@ struct scene_rect scene_item_box(const struct scene *sc, const struct scene_item
             font_width(sc->font, it->u.text.font, it->u.text.size, it->u.text.text, -1);
         float cap = sc->font->cap[it->u.text.font] * it->u.text.size;
         float drop = 0.25f * it->u.text.size; /* of g, j, p, q, y */
+        if (it->u.text.turned)
+            return (struct scene_rect){it->u.text.x - cap, it->u.text.y - w, cap + drop,
+                                       w};
         return (struct scene_rect){it->u.text.x, it->u.text.y - cap, w, cap + drop};
     }
     case SCENE_HEAT: {
