@@ -13,6 +13,7 @@ enum { BENCH_ROUNDS_MAX = 501, BENCH_RUNS_MAX = 16 };
 struct bench_opts {
     int n, threads, rounds;
     const char *kernels;
+    const char *model; /* a folder */
     bool peers;
 };
 
@@ -23,6 +24,7 @@ struct bench_case {
 
 extern const struct bench_case bench_attn_cases[];
 extern const struct bench_case bench_app_cases[];
+extern const struct bench_case bench_forward_cases[];
 
 double bench_now(void); /* seconds, monotonic */
 

@@ -19,6 +19,7 @@ static const double WARM = 20e-3, SETTLE_MOST = 0.3;
 static const struct bench_case *const tables[] = {
     bench_attn_cases,
     bench_app_cases,
+    bench_forward_cases,
 };
 
 double bench_now(void)
@@ -166,7 +167,7 @@ static void usage(FILE *to)
 {
     (void)fputs(
         "usage: headlight-bench CASE [--n N] [--threads T] [--kernels NAME] [--rounds R] "
-        "[--peers]\n\n",
+        "[--peers] [--model FOLDER]\n\n",
         to);
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct bench_case *c = tables[t]; c->name; c++)
@@ -198,6 +199,8 @@ static bool parse(int argc, char **argv, struct bench_opts *o)
             ok = number(value, 256, &o->threads);
         else if (strcmp(a, "--rounds") == 0)
             ok = number(value, BENCH_ROUNDS_MAX - 1, &o->rounds);
+        else if (strcmp(a, "--model") == 0)
+            ok = (o->model = value) != NULL;
         else if (strcmp(a, "--kernels") == 0)
             ok = (o->kernels = value) && attn_kernels_get(value);
         else

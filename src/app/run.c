@@ -27,11 +27,13 @@ bool run_key_same(struct run_key a, struct run_key b)
            a.opts.residual == b.opts.residual;
 }
 
-/* At least `bytes` of empty arena; what it held is gone. */
+/* At least `bytes` of empty arena; what it held is gone. One that has become too small
+ * grows by more than it must: a text that is typed would outgrow it again at once. */
 static bool make_room(struct arena *mem, size_t bytes, struct err *e)
 {
     arena_reset(mem);
     if (mem->size >= bytes) return true;
+    if (mem->size > 0 && bytes < SIZE_MAX / 2) bytes += bytes / 4;
     arena_free(mem);
     return arena_init(mem, bytes, e);
 }
@@ -106,7 +108,7 @@ static bool lay_out(struct run *r, struct attn_dims d, float **work, struct err 
                        attn_status_text(ATTN_BAD_SHAPE));
     size_t floats = n * (3 + 1 + (size_t)d.d_model);
     if (!make_room(&r->mem, bytes + floats * sizeof(float) + SLACK, e)) return false;
-    void *mem = arena_push(&r->mem, bytes, 1);
+    void *mem = arena_take(&r->mem, bytes, 1);
     r->blend = arena_push(&r->mem, n * 3, sizeof(float));
     r->reach = arena_push(&r->mem, n, sizeof(float));
     *work = arena_take(&r->mem, n * (size_t)d.d_model, sizeof(float));
