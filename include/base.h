@@ -120,6 +120,17 @@ bool file_folder_name(const struct file_folder *f, const char *name, char out[FI
 bool file_folder_end(struct file_folder *f, struct err *e);
 void file_folder_drop(struct file_folder *f); /* one that is not open is fine */
 
+/* The files of a folder whose names end so and do not begin with a dot, in order. */
+enum { FILE_NAMES_MAX = 1 << 20 };
+struct file_names {
+    const char *const *at;
+    int n;
+    struct arena mem;
+};
+bool file_names_read(struct file_names *f, const char *folder, const char *ending,
+                     struct err *e);
+void file_names_free(struct file_names *f); /* zeroed is fine */
+
 /* Whether path names a folder in which a file can be created (the folder part of
  * path, "." where it has none). Lets a long job fail before it starts. */
 bool file_can_write(const char *path, struct err *e);

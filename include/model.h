@@ -165,7 +165,7 @@ void model_array_free(struct model_array *a); /* zeroed or a view is fine */
 bool model_npy_write(const char *path, const struct model_array *a, struct err *e);
 
 /* Reads f2, f4 and f8 in either byte order and bfloat16 as uint16 (or as numpy's two
- * nameless bytes, V2), C or Fortran order, into float32 in C order: at most `most`
+ * nameless bytes, V2) and uint8, C or Fortran order, into float32 in C order: at most `most`
  * numbers. ERR_INPUT: anything else, objects among it, which are pickles and so code. */
 bool model_npy_read(struct model_array *a, const char *path, int64_t most, struct err *e);
 
@@ -177,6 +177,9 @@ bool model_npz_begin(struct model_npz_out **z, const char *path, bool deflate, i
 /* name without ".npy", up to 250 bytes. false: the whole file is dropped. */
 bool model_npz_add(struct model_npz_out *z, const char *name, const struct model_array *a,
                    struct err *e);
+/* n bytes, as an array of uint8 that numpy's tobytes() gives back. */
+bool model_npz_add_bytes(struct model_npz_out *z, const char *name, const void *data,
+                         size_t n, struct err *e);
 /* Frees z, whether it succeeds or not. */
 bool model_npz_end(struct model_npz_out *z, struct err *e);
 void model_npz_drop(struct model_npz_out *z); /* NULL is fine */
@@ -191,5 +194,189 @@ const char *model_npz_name(const struct model_npz *z, int i); /* without ".npy" 
 /* As model_npy_read; what does not match its checksum is refused too. */
 bool model_npz_read(struct model_npz *z, int i, struct model_array *a, int64_t most,
                     struct err *e);
+
+/* ---- every number of a block --------------------------------------------------------------- */
+
+/* What a dump holds and a comparison compares, in the order in which it is computed. The
+ * shapes are those of struct model_numbers. */
+enum model_tensor {
+    MODEL_T_H, /* [n_tok, d_model] what ln_1 read */
+    MODEL_T_X, /* [n_tok, d_model] */
+    MODEL_T_Q, /* [n_tok, d_model] heads side by side; so k, v and z */
+    MODEL_T_K,
+    MODEL_T_V,
+    MODEL_T_SCORES, /* [n_head, n_tok, n_tok]; so the next three */
+    MODEL_T_SCALED,
+    MODEL_T_MASKED,
+    MODEL_T_WEIGHTS,
+    MODEL_T_Z,       /* each head's weighted sum */
+    MODEL_T_MERGED,  /* [n_tok, d_model] what W_O is given */
+    MODEL_T_Y_PROJ,  /* [n_tok, d_model] */
+    MODEL_T_Y,       /* [n_tok, d_model] with the residual */
+    MODEL_T_LN_2,    /* [n_tok, d_model] */
+    MODEL_T_MLP_FC,  /* [n_tok, d_mlp] */
+    MODEL_T_MLP_ACT, /* [n_tok, d_mlp] */
+    MODEL_T_MLP_OUT, /* [n_tok, d_model] */
+    MODEL_T_BLOCK,   /* [n_tok, d_model] what the next block reads */
+    MODEL_T_W_QKV,   /* [d_model, 3*d_model]; from here on parameters */
+    MODEL_T_B_QKV,   /* [3*d_model] */
+    MODEL_T_W_O,     /* [d_model, d_model] */
+    MODEL_T_B_O,     /* [d_model] */
+    MODEL_T_COUNT
+};
+/* As in files' names: "h", "x", ..., "weights", "w_qkv". */
+const char *model_tensor_name(enum model_tensor t);
+/* Whether each head has one of its own. */
+bool model_tensor_has_heads(enum model_tensor t);
+
+/* The second half of a block. */
+struct model_mlp {
+    int width; /* d_mlp */
+    enum model_act act;
+    const float *ln_gain, *ln_bias; /* [d_model]; bias NULL: none */
+    struct attn_cmat w_fc, w_proj;  /* [d_model, width] [width, d_model] */
+    const float *b_fc, *b_proj;     /* NULL: none */
+};
+/* Block l's, copied into mem, which needs model_net_mlp_bytes. */
+size_t model_net_mlp_bytes(const struct model_net *m);
+bool model_net_mlp(struct model_net *m, struct model_mlp *out, int l, struct arena *mem,
+                   struct err *e);
+/* The second half of a block, taken apart; views of mem, which needs model_mlp_run_bytes. */
+struct model_mlp_out {
+    struct attn_cmat ln_2, fc, act, out, block; /* act: after the activation */
+};
+size_t model_mlp_run_bytes(struct attn_dims d, int width);
+bool model_mlp_run(struct model_mlp_out *out, const struct model_mlp *mlp, float eps,
+                   struct attn_cmat y, struct arena *mem, const struct attn_ctx *c,
+                   struct err *e);
+/* What block 0 reads: wte[id] + wpe[i + shift], out [n, d_model]; without_positions: wte
+ * alone. ERR_INPUT: there is no such position. */
+bool model_net_embed(struct model_net *m, float *out, const int32_t *ids, int n,
+                     int shift, bool without_positions, struct err *e);
+
+/* A block and what it reads. */
+struct model_block {
+    const struct model *model;   /* weights and ln_1; its h is not read */
+    const struct model_mlp *mlp; /* NULL: the block ends with y */
+    struct attn_cmat h;          /* [n_tok, d_model] */
+    struct attn_opts opts;
+    float eps; /* of both layer norms */
+};
+
+/* All of them for all heads; NULL where the block has none. Starts zeroed. */
+struct model_numbers {
+    float *at[MODEL_T_COUNT];
+    struct attn_dims dims;
+    int d_mlp;
+    struct arena mem;
+};
+int64_t model_numbers_count(const struct model_numbers *v, enum model_tensor t);
+/* Computes them, stage by stage, up to and with `last`; memory is kept from call to call.
+ * ERR_SYSTEM: no memory. */
+bool model_numbers_run(struct model_numbers *v, const struct model_block *b,
+                       enum model_tensor last, const struct attn_ctx *c, struct err *e);
+void model_numbers_free(struct model_numbers *v);
+
+/* ---- somebody's numbers beside ours ----------------------------------------------------------- */
+
+/* How far theirs is from ours. Where ours is -INFINITY, theirs may be any number a mask is
+ * made of, -9000 or less. */
+struct model_diff {
+    int64_t n, n_bad;         /* cells, and those beyond the tolerance */
+    int64_t first, worst;     /* cells: the first beyond it, and the farthest; -1: none */
+    double max_abs, mean_abs; /* of the finite pairs */
+    double relative;          /* |theirs - ours| / |ours|, as vectors */
+    double cosine;            /* 1 where both are zero */
+    int64_t n_odd;            /* NaN or infinite in one of them alone */
+};
+/* Which heads' cells count: cell i is of head i / each % n. */
+struct model_heads {
+    const bool *has; /* [n], or NULL: head `only` alone */
+    int only, n;
+    int64_t each;
+};
+/* A cell is beyond the tolerance where |theirs - ours| > tolerance * (|ours| + rms), rms
+ * of all of ours. Where ours is NaN nothing is compared. heads NULL: all cells count. */
+struct model_diff model_diff_of(const float *ours, const float *theirs, int64_t n,
+                                const struct model_heads *heads, double tolerance);
+#define MODEL_TOLERANCE 5e-5 /* some twenty times what float32 rounding comes to */
+
+/* A folder of .npy files, an .npz, or one .npy: names, and arrays when they are asked
+ * for. */
+struct model_dump;
+bool model_dump_open(struct model_dump **d, const char *path, struct err *e);
+void model_dump_close(struct model_dump *d); /* NULL is fine */
+int model_dump_count(const struct model_dump *d);
+/* Without ".npy"; valid until the next call. */
+const char *model_dump_name(struct model_dump *d, int i);
+bool model_dump_read(struct model_dump *d, int i, struct model_array *a, int64_t most,
+                     struct err *e);
+
+/* How a dump's names are to be read. */
+struct model_want {
+    int block;        /* the one that is wanted, from 0 */
+    int first;        /* what the dump's names call block 0 */
+    int usual_block;  /* of arrays whose name says none */
+    int head;         /* of single heads whose name says none; -1: the one that fits */
+    double tolerance; /* 0: MODEL_TOLERANCE, or what a dump in half precision allows */
+};
+/* Which number the dump's names begin to count blocks from: 1 where block 0 is not in it
+ * and block n_block is, else 0. ERR_INPUT: a block beyond. */
+bool model_dump_first(struct model_dump *d, int n_block, int *first, struct err *e);
+/* Whether there is something of that block. */
+bool model_dump_has_block(struct model_dump *d, const struct model_want *want);
+/* The tokens that its arrays are of: n_tok, or one more. ERR_INPUT: neither fits. */
+bool model_dump_tokens(struct model_dump *d, const struct model_want *want,
+                       struct attn_dims dims, int d_mlp, int *n_tok, struct err *e);
+
+/* What a dump has of one block, each laid out as in struct model_numbers. */
+enum { MODEL_NOTES = 48, MODEL_NAME = 96 };
+struct model_theirs {
+    float *at[MODEL_T_COUNT];      /* NULL: not in the dump */
+    bool *has_head[MODEL_T_COUNT]; /* [n_head]; of tensors that have heads */
+    double tolerance[MODEL_T_COUNT];
+    char name[MODEL_T_COUNT][MODEL_NAME]; /* of the array, the first of several */
+    char note[MODEL_NOTES][256];          /* what was ambiguous, or left out */
+    int n_note;
+    struct attn_dims dims;
+    int d_mlp;
+    struct arena mem;
+};
+/* ours: of that block. ERR_INPUT: an array of the block cannot be read, or has a name
+ * that is known and a shape that it cannot have. */
+bool model_theirs_read(struct model_theirs *t, struct model_dump *d,
+                       const struct model_want *want, const struct model_numbers *ours,
+                       struct err *e);
+void model_theirs_free(struct model_theirs *t); /* zeroed is fine */
+/* Of a tensor that is there, over the heads that are. */
+struct model_diff model_theirs_diff(const struct model_theirs *t, enum model_tensor id,
+                                    const float *ours);
+
+/* ---- what went wrong ---------------------------------------------------------------------------- */
+
+/* The mistake that gives somebody's numbers. */
+struct model_diagnosis {
+    const char *name; /* "no-scale"; NULL: none that is known */
+    const char *text; /* what the code does, in one sentence */
+    double relative;  /* what of the first difference is left with it */
+    bool whole;       /* all later tensors of the dump are as the mistake makes them */
+    enum model_tensor next; /* else: the first that is not */
+};
+/* theirs differs from ours first in `first`. Every mistake is tried in block b; the one
+ * that gives theirs most closely is named. ERR_SYSTEM, ERR_CANCELLED. */
+bool model_diagnose(struct model_diagnosis *out, const struct model_block *b,
+                    const struct model_theirs *theirs, enum model_tensor first,
+                    const struct attn_ctx *c, struct err *e);
+/* Whether numbers of another run, v, are theirs: `first` within the tolerance. Fills in
+ * all but name and text. */
+bool model_explains(struct model_diagnosis *out, const struct model_numbers *v,
+                    const struct model_theirs *theirs, enum model_tensor first);
+/* The mistakes that are tried, in order; NULL: past the last. */
+const char *model_mistake_name(int i);
+const char *model_mistake_text(int i);
+/* model_numbers_run with mistake i in it, or, i = -1, with none. */
+bool model_numbers_mistaken(struct model_numbers *v, const struct model_block *b, int i,
+                            enum model_tensor last, const struct attn_ctx *c,
+                            struct err *e);
 
 #endif

@@ -105,6 +105,7 @@ add_test(NAME script_sources COMMAND headlight --rank weight --least 0
 set_tests_properties(script_sources PROPERTIES LABELS script)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
+include(tests/numbers.cmake)
 # On a real model, which lies outside the repository: the script is not run without it.
 set(nano_sort $ENV{HEADLIGHT_TEST_DATA})
 if(NOT nano_sort)

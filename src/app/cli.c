@@ -55,6 +55,14 @@ const char cli_help[] =
     "  --film stage|all     of the stage given by --stage, or of all seven\n"
     "  --fps N              frames a second, 1 to 60; 30 unless given\n"
     "  --background WHAT    of the picture: paper or transparent\n"
+    "  --dump DIR|FILE.npz  write every stage's matrices as numpy arrays\n"
+    "  --stages, --blocks, --heads LIST\n"
+    "                       which of them: 5, weights, 1,3-5; see README.md\n"
+    "  --compare DIR|FILE   a dump of your own code beside these numbers: a table, exit\n"
+    "                       code 0 where they agree; a .npz, a .npy or a folder of them\n"
+    "  --with DIR|FILE      compare it with this dump of --dump, and not with a model\n"
+    "  --tolerance T        of a cell, as a share of its matrix's size; 5e-5\n"
+    "  --window             and show the comparison\n"
     "  --script FILE        run a session, without a window: one action a line\n"
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
@@ -93,12 +101,20 @@ enum option {
     OPT_FILM,
     OPT_FPS,
     OPT_SCRIPT,
+    OPT_DUMP,
+    OPT_STAGES,
+    OPT_BLOCKS,
+    OPT_HEADS,
+    OPT_COMPARE,
+    OPT_WITH,
+    OPT_TOLERANCE,
     OPT_SHADER_DIR,
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
     OPT_VERSION,
     OPT_PLAY,
     OPT_STATE,
+    OPT_WINDOW,
     OPT_COUNT
 };
 
@@ -135,11 +151,19 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_FILM] = "--film",
     [OPT_FPS] = "--fps",
     [OPT_SCRIPT] = "--script",
+    [OPT_DUMP] = "--dump",
+    [OPT_STAGES] = "--stages",
+    [OPT_BLOCKS] = "--blocks",
+    [OPT_HEADS] = "--heads",
+    [OPT_COMPARE] = "--compare",
+    [OPT_WITH] = "--with",
+    [OPT_TOLERANCE] = "--tolerance",
     [OPT_SHADER_DIR] = "--shader-dir",
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",
     [OPT_PLAY] = "--play",
     [OPT_STATE] = "--state",
+    [OPT_WINDOW] = "--window",
     /* clang-format on */
 };
 
@@ -723,6 +747,52 @@ static bool picture_options(struct cli *c, const struct given *g, struct err *e)
     return film_options(c, g, e);
 }
 
+/* What goes into numbers and what comes out; without a picture there is no window. */
+static bool number_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const struct {
+        enum option option, needs;
+    } parts[] = {{OPT_STAGES, OPT_DUMP},       {OPT_BLOCKS, OPT_DUMP},
+                 {OPT_HEADS, OPT_DUMP},        {OPT_WITH, OPT_COMPARE},
+                 {OPT_TOLERANCE, OPT_COMPARE}, {OPT_WINDOW, OPT_COMPARE}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (g->at[parts[i].option] && !g->at[parts[i].needs])
+            return err_set(e, ERR_USAGE, "%s: goes with %s",
+                           option_names[parts[i].option], option_names[parts[i].needs]);
+    bool picture = g->at[OPT_EXPORT] || g->at[OPT_SCRIPT];
+    if (g->at[OPT_DUMP] && (picture || g->at[OPT_COMPARE]))
+        return err_set(e, ERR_USAGE, "--dump %s: is done alone; leave --%s out",
+                       g->at[OPT_DUMP],
+                       g->at[OPT_COMPARE]  ? "compare"
+                       : g->at[OPT_EXPORT] ? "export"
+                                           : "script");
+    if (g->at[OPT_WITH] && (g->model || picture || g->at[OPT_WINDOW]))
+        return err_set(e, ERR_USAGE,
+                       "--with %s: compares two dumps, without a model and a picture",
+                       g->at[OPT_WITH]);
+    const char *text = g->at[OPT_TOLERANCE];
+    if (text) {
+        char *end = NULL;
+        c->tolerance = strtod(text, &end);
+        if (strspn(text, "+-.0123456789eE") != strlen(text) || end == text || *end ||
+            !(c->tolerance > 0.0 && c->tolerance <= 1.0))
+            return err_set(e, ERR_USAGE, "--tolerance %s: is a number above 0, 1 at most",
+                           text);
+    }
+    c->dump = g->at[OPT_DUMP];
+    c->stages = g->at[OPT_STAGES];
+    c->blocks = g->at[OPT_BLOCKS];
+    c->heads = g->at[OPT_HEADS];
+    c->block_given = g->at[OPT_BLOCK] != NULL;
+    c->head_given = g->at[OPT_HEAD] != NULL;
+    c->compare = g->at[OPT_COMPARE];
+    c->with = g->at[OPT_WITH];
+    c->table = c->compare && !picture;
+    if (c->dump) c->mode = CLI_DUMP;
+    if (c->table && !g->at[OPT_WINDOW]) c->mode = CLI_COMPARE;
+    return true;
+}
+
 static bool mode_options(struct cli *c, const struct given *g, struct err *e)
 {
     const char *picture = g->at[OPT_EXPORT];
@@ -757,7 +827,7 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         c->mode = g.at[OPT_HELP] ? CLI_HELP : CLI_VERSION;
         return true;
     }
-    return mode_options(c, &g, e) && size_option(c, &g, e) && density_option(c, &g, e) &&
+    return mode_options(c, &g, e) && number_options(c, &g, e) && size_option(c, &g, e) && density_option(c, &g, e) &&
            place_options(c, &g, e) && off_option(c, &g, e) && source_options(c, &g, e) &&
            look_options(c, &g, e) && time_options(c, &g, e) && shown_options(c, &g, e);
 }

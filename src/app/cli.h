@@ -10,7 +10,16 @@
 
 #include <stdbool.h>
 
-enum cli_mode { CLI_WINDOW, CLI_EXPORT, CLI_SCRIPT, CLI_STATE, CLI_HELP, CLI_VERSION };
+enum cli_mode {
+    CLI_WINDOW,
+    CLI_EXPORT,
+    CLI_SCRIPT,
+    CLI_STATE,
+    CLI_DUMP,
+    CLI_COMPARE,
+    CLI_HELP,
+    CLI_VERSION
+};
 
 enum { /* of a picture, pixels */
        CLI_MIN_SIDE = EXPORT_MIN_SIDE,
@@ -34,6 +43,12 @@ struct cli {
     int w, h;              /* 0: not given */
     float density;         /* pixels a point at UI size 100%; 0: not given */
     bool theme_given, ui_given, speed_given, log_given;
+    const char *dump; /* folder or .npz to write; argv's, as what follows */
+    const char *stages, *blocks, *heads; /* of it; NULL: all */
+    bool block_given, head_given;
+    const char *compare, *with; /* a dump, and another instead of a model */
+    double tolerance;           /* 0: the usual */
+    bool table;                 /* of the comparison, and no picture */
     struct step_actions start; /* lead from the first state to what was asked for */
 };
 

@@ -1,6 +1,8 @@
 /* Headlight: parse, run, report. The only place that prints and exits. */
 #include "app.h"
 #include "cli.h"
+#include "compare.h"
+#include "dump.h"
 #include "script.h"
 
 #include <errno.h>
@@ -28,6 +30,14 @@ static void print_error(const struct err *e)
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
     (void)fprintf(stderr, "headlight: %s\n", line);
+}
+
+/* Something to know that is no error. */
+static void print_note(const char *text)
+{
+    struct err note = {0};
+    (void)err_set(&note, ERR_NONE, "%s", text);
+    print_error(&note);
 }
 
 static int exit_code(const struct err *e)
@@ -145,6 +155,34 @@ static bool run_headless(const struct cli *c, struct err *e)
     return ok;
 }
 
+static bool run_dump(const struct cli *c, struct err *e)
+{
+    char note[512];
+    bool ok = dump_write(c, HEADLIGHT_VERSION, note, sizeof note, e);
+    if (ok && note[0]) print_note(note);
+    return ok;
+}
+
+/* A comparison without a window: a table, and an exit code. */
+static bool run_compare(const struct cli *c, bool *agrees, struct err *e)
+{
+    char note[512] = "";
+    const char *text = NULL;
+    struct arena mem = {0};
+    struct compare cmp = {0};
+    bool ok = c->with ? compare_dumps(c, &mem, &text, agrees, e)
+                      : compare_make(&cmp, c, note, sizeof note, e);
+    if (ok && !c->with) {
+        text = cmp.text;
+        *agrees = compare_agrees(&cmp);
+    }
+    if (note[0]) print_note(note);
+    ok = ok && print_text(text, e);
+    compare_free(&cmp);
+    arena_free(&mem);
+    return ok;
+}
+
 /* What was given on the command line is for this once, unless it was changed since. */
 static void keep_settings(struct settings *now, const struct settings *was,
                           const struct settings *at_start, const struct cli *c)
@@ -195,7 +233,7 @@ int main(int argc, char **argv)
 {
     struct cli c;
     struct err e = {0};
-    bool ok = true;
+    bool ok = true, agrees = true;
     fill_standard_streams();
     (void)signal(SIGPIPE, SIG_IGN); /* a reader that left is an error like others */
     if (!cli_parse(&c, argc, argv, &e)) return exit_code(&e);
@@ -211,9 +249,15 @@ int main(int argc, char **argv)
     case CLI_STATE:
         ok = run_headless(&c, &e);
         break;
+    case CLI_DUMP:
+        ok = run_dump(&c, &e);
+        break;
+    case CLI_COMPARE:
+        ok = run_compare(&c, &agrees, &e);
+        break;
     case CLI_WINDOW:
         ok = run_window(&c, &e);
         break;
     }
-    return ok ? EXIT_SUCCESS : exit_code(&e);
+    return !ok ? exit_code(&e) : agrees ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -13,8 +13,8 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files are little-e
 #define MAGIC "\x93NUMPY"
 enum { MAGIC_SIZE = 6, HEAD_MAX = 1 << 14, HEAD_ALIGN = 64, PIECE = 1 << 14 };
 
-enum kind { KIND_F2, KIND_F4, KIND_F8, KIND_BF16 };
-static const int kind_size[] = {2, 4, 8, 2};
+enum kind { KIND_F2, KIND_F4, KIND_F8, KIND_BF16, KIND_U1 };
+static const int kind_size[] = {2, 4, 8, 2, 1};
 
 struct head {
     enum kind kind;
@@ -57,6 +57,22 @@ struct npy_rows npy_rows_of(const struct model_array *a)
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
+static size_t head_of(char out[NPY_HEAD], const char *descr, const char *shape)
+{
+    const size_t prefix = MAGIC_SIZE + 4;
+    int text = snprintf(out + prefix, NPY_HEAD - prefix,
+                        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr,
+                        shape);
+    size_t all = (prefix + (size_t)text + 1 + HEAD_ALIGN - 1) / HEAD_ALIGN * HEAD_ALIGN;
+    assert(text > 0 && all <= NPY_HEAD);
+    memset(out + prefix + text, ' ', all - prefix - (size_t)text);
+    out[all - 1] = '\n';
+    memcpy(out, MAGIC "\x01\x00", MAGIC_SIZE + 2);
+    out[MAGIC_SIZE + 2] = (char)((all - prefix) & 255);
+    out[MAGIC_SIZE + 3] = (char)((all - prefix) >> 8);
+    return all;
+}
+
 size_t npy_head(char out[NPY_HEAD], const struct model_array *a)
 {
     char shape[MODEL_RANK * 21 + 2] = "";
@@ -67,18 +83,14 @@ size_t npy_head(char out[NPY_HEAD], const struct model_array *a)
         n += (size_t)snprintf(shape + n, sizeof shape - n, "%jd%s", (intmax_t)a->shape[i],
                               after);
     }
-    const size_t prefix = MAGIC_SIZE + 4;
-    int text =
-        snprintf(out + prefix, NPY_HEAD - prefix,
-                 "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }", shape);
-    size_t all = (prefix + (size_t)text + 1 + HEAD_ALIGN - 1) / HEAD_ALIGN * HEAD_ALIGN;
-    assert(text > 0 && all <= NPY_HEAD);
-    memset(out + prefix + text, ' ', all - prefix - (size_t)text);
-    out[all - 1] = '\n';
-    memcpy(out, MAGIC "\x01\x00", MAGIC_SIZE + 2);
-    out[MAGIC_SIZE + 2] = (char)((all - prefix) & 255);
-    out[MAGIC_SIZE + 3] = (char)((all - prefix) >> 8);
-    return all;
+    return head_of(out, "<f4", shape);
+}
+
+size_t npy_head_bytes(char out[NPY_HEAD], size_t n)
+{
+    char shape[32];
+    (void)snprintf(shape, sizeof shape, "%zu,", n);
+    return head_of(out, "|u1", shape);
 }
 
 bool model_npy_write(const char *path, const struct model_array *a, struct err *e)
@@ -147,11 +159,8 @@ static bool take_dtype(struct text *t, struct head *h, struct err *e)
     static const struct {
         const char *name;
         enum kind kind;
-    } known[] = {{"f2", KIND_F2},
-                 {"f4", KIND_F4},
-                 {"f8", KIND_F8},
-                 {"u2", KIND_BF16},
-                 {"V2", KIND_BF16}};
+    } known[] = {{"f2", KIND_F2},   {"f4", KIND_F4},   {"f8", KIND_F8},
+                 {"u2", KIND_BF16}, {"V2", KIND_BF16}, {"u1", KIND_U1}};
     char text[32] = "";
     skip_space(t);
     if (*t->at == '[')
@@ -324,6 +333,8 @@ static float number(enum kind kind, const unsigned char *at)
     case KIND_F8:
         memcpy(&wide, at, sizeof wide);
         return (float)wide;
+    case KIND_U1:
+        return (float)*at;
     case KIND_F4:
         break;
     }

@@ -20,6 +20,7 @@ static const uint32_t FILE_MODE = 0100644u << 16;
 struct record {
     char name[NAME_ROOM]; /* with ".npy" */
     uint32_t crc, packed, size, at;
+    bool deflated;
 };
 
 struct model_npz_out {
@@ -145,13 +146,12 @@ static bool put_deflated(struct model_npz_out *z, const char *head, size_t n_hea
 }
 
 /* What local header and directory have in common. */
-static void put_common(struct bytes *b, const struct model_npz_out *z,
-                       const struct record *r, bool local)
+static void put_common(struct bytes *b, const struct record *r, bool local)
 {
-    bool later = local && z->deflate; /* sizes not known yet */
+    bool later = local && r->deflated; /* sizes not known yet */
     put16(b, VERSION);
-    put16(b, FLAG_UTF8 | (z->deflate ? FLAG_SIZES_BEHIND : 0));
-    put16(b, z->deflate ? DEFLATED : STORED);
+    put16(b, FLAG_UTF8 | (r->deflated ? FLAG_SIZES_BEHIND : 0));
+    put16(b, r->deflated ? DEFLATED : STORED);
     put16(b, 0);
     put16(b, DATE);
     put32(b, later ? 0 : r->crc);
@@ -185,32 +185,49 @@ static bool has_room(const struct model_npz_out *z, uint64_t size)
     return z->out.size < UINT32_MAX && most < UINT32_MAX - z->out.size;
 }
 
+/* Begins an entry of so many bytes whose checksum is known. NULL: *e says why not. */
+static struct record *begin_entry(struct model_npz_out *z, const char *name,
+                                  uint64_t bytes, uint32_t crc, bool deflated,
+                                  struct err *e)
+{
+    if (strlen(name) + sizeof ".npy" > NAME_ROOM) {
+        (void)err_set(e, ERR_USAGE, "%.40s…: the name is too long", name);
+        return NULL;
+    }
+    if (z->n == z->most) {
+        (void)err_set(e, ERR_USAGE, "%s: more than the %d arrays", name, z->most);
+        return NULL;
+    }
+    if (!has_room(z, bytes)) {
+        (void)err_set(e, ERR_INPUT,
+                      "%s: an .npz holds up to 4 GiB; write a folder of .npy files",
+                      name);
+        return NULL;
+    }
+    struct record *r = &z->records[z->n++];
+    (void)snprintf(r->name, sizeof r->name, "%s.npy", name);
+    r->at = (uint32_t)z->out.size;
+    r->size = r->packed = (uint32_t)bytes;
+    r->crc = crc;
+    r->deflated = deflated;
+    struct bytes b = {.n = 0};
+    put32(&b, 0x04034b50);
+    put_common(&b, r, true);
+    return put_record(z, &b, r->name, e) ? r : NULL;
+}
+
 static bool add(struct model_npz_out *z, const char *name, const struct model_array *a,
                 struct err *e)
 {
     char head[NPY_HEAD];
     size_t n_head = npy_head(head, a);
     uint64_t bytes = (uint64_t)model_array_count(a) * sizeof(float);
-    if (strlen(name) + sizeof ".npy" > NAME_ROOM)
-        return err_set(e, ERR_USAGE, "%.40s…: the name is too long", name);
-    if (z->n == z->most)
-        return err_set(e, ERR_USAGE, "%s: more than the %d arrays", name, z->most);
-    if (!has_room(z, bytes + n_head))
-        return err_set(e, ERR_INPUT,
-                       "%s: an .npz holds up to 4 GiB; write a folder of .npy files",
-                       name);
-    struct record *r = &z->records[z->n++];
     struct npy_rows rows = npy_rows_of(a);
-    (void)snprintf(r->name, sizeof r->name, "%s.npy", name);
-    r->at = (uint32_t)z->out.size;
-    r->size = r->packed = (uint32_t)(bytes + n_head);
-    r->crc = crc_more(0, head, n_head);
+    uint32_t crc = crc_more(0, head, n_head);
     for (int64_t i = 0; i < rows.count; i++)
-        r->crc = crc_more(r->crc, row_of(a, i), (size_t)rows.cols * sizeof(float));
-    struct bytes b = {.n = 0};
-    put32(&b, 0x04034b50);
-    put_common(&b, z, r, true);
-    if (!put_record(z, &b, r->name, e)) return false;
+        crc = crc_more(crc, row_of(a, i), (size_t)rows.cols * sizeof(float));
+    struct record *r = begin_entry(z, name, bytes + n_head, crc, z->deflate, e);
+    if (!r) return false;
     uint64_t from = z->out.size;
     if (!z->deflate) return put_stored(z, head, n_head, a, e);
     if (!put_deflated(z, head, n_head, a, e)) return false;
@@ -226,6 +243,19 @@ bool model_npz_add(struct model_npz_out *z, const char *name, const struct model
     return false;
 }
 
+bool model_npz_add_bytes(struct model_npz_out *z, const char *name, const void *data,
+                         size_t n, struct err *e)
+{
+    char head[NPY_HEAD];
+    size_t n_head = npy_head_bytes(head, n);
+    uint32_t crc = crc_more(crc_more(0, head, n_head), data, n);
+    const struct record *r = begin_entry(z, name, (uint64_t)n + n_head, crc, false, e);
+    if (r && file_put(&z->out, head, n_head, e) && file_put(&z->out, data, n, e))
+        return true;
+    file_drop(&z->out);
+    return false;
+}
+
 /* ---- the directory ------------------------------------------------------------------------------ */
 
 static bool put_directory(struct model_npz_out *z, struct err *e)
@@ -235,7 +265,7 @@ static bool put_directory(struct model_npz_out *z, struct err *e)
         struct bytes b = {.n = 0};
         put32(&b, 0x02014b50);
         put16(&b, MADE_BY);
-        put_common(&b, z, &z->records[i], false);
+        put_common(&b, &z->records[i], false);
         put16(&b, 0); /* comment, disk, text or not */
         put16(&b, 0);
         put16(&b, 0);
