@@ -221,6 +221,7 @@ struct scene_source {
     const char *label;               /* "toy · random weights" */
     float progress;                  /* 0..1 while a worker computes, else < 0 */
     const char *message;             /* message bar, or NULL */
+    float making;                    /* 0..1: how far a film is; 0: none is made */
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
 };

@@ -13,11 +13,49 @@
 
 enum step_scale { STEP_TOY, STEP_GPT2, STEP_SCALE_COUNT };
 enum step_theme { STEP_LIGHT, STEP_DARK };
-enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH };
+enum step_edit { STEP_EDIT_NONE, STEP_EDIT_TEXT, STEP_EDIT_PATH, STEP_EDIT_EXPORT };
 /* What the sources of a row are ranked by: the weight a_ij, or the length of what the
  * source adds to the row of Y through this head, |a_ij v_j W_O|. */
 enum step_rank { STEP_RANK_WEIGHT, STEP_RANK_CONTRIBUTION };
-enum step_copy { STEP_COPY_STATE, STEP_COPY_COUNT }; /* the line that shows this again */
+enum step_copy {
+    STEP_COPY_STATE,   /* the line that shows this again */
+    STEP_COPY_NUMBERS, /* the pinned cell, the rows, the matrix: wider each time */
+    STEP_COPY_PICTURE,
+    STEP_COPY_COUNT
+};
+/* The export dialog. */
+enum step_out_format {
+    STEP_OUT_PNG,
+    STEP_OUT_SVG,
+    STEP_OUT_PDF,
+    STEP_OUT_FILMS, /* from here on */
+    STEP_OUT_MP4 = STEP_OUT_FILMS,
+    STEP_OUT_GIF,
+    STEP_OUT_WEBM,
+    STEP_OUT_FRAMES,
+    STEP_OUT_FORMAT_COUNT
+};
+enum step_out_part {
+    STEP_OUT_WINDOW,
+    STEP_OUT_STAGE,
+    STEP_OUT_MATRIX, /* the pinned cell's, else what the stage computes */
+    STEP_OUT_HEADS,
+    STEP_OUT_PART_COUNT
+};
+enum step_out_size {
+    STEP_OUT_USUAL, /* the window's, or what the part needs */
+    STEP_OUT_720,
+    STEP_OUT_1080,
+    STEP_OUT_COLUMN, /* of a paper: 85 mm */
+    STEP_OUT_PAGE,   /* 170 mm */
+    STEP_OUT_SIZE_COUNT
+};
+struct step_out {
+    enum step_out_part part;
+    enum step_out_size size;
+    bool transparent;
+    bool all; /* a film: of all stages */
+};
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -105,6 +143,7 @@ struct step_state {
     bool help;           /* the key help is open */
     enum step_edit editing; /* the line editor is open; its letters are app's */
     struct step_overview over;
+    struct step_out out;
     int focus; /* id of the control with the keyboard focus, 0: none */
     enum step_theme theme;
     int ui_percent;        /* UI size */
@@ -167,7 +206,12 @@ enum step_verb {
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
     STEP_TEXT_DONE,    /* what was edited is to be read, or opened */
     STEP_TEXT_SPECIAL, /* enters the token <|endoftext|> */
-    STEP_COPY          /* i = enum step_copy, to the clipboard */
+    STEP_COPY,         /* i = enum step_copy, to the clipboard */
+    STEP_OUT_PART,     /* i = enum step_out_part */
+    STEP_OUT_SIZE,     /* i = enum step_out_size */
+    STEP_OUT_CLEAR,    /* i = 1: transparent, 0: on paper */
+    STEP_OUT_ALL,      /* i = 1: all stages, 0: this one */
+    STEP_OUT_FORMAT    /* i = enum step_out_format; the name's ending is app's */
 };
 
 struct step_action {

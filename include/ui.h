@@ -86,6 +86,7 @@ struct ui_editor {
     bool cut_front;   /* what is lost over the limit */
     bool has_special; /* there is a special token */
     bool path;        /* a path is edited, no text of a model */
+    bool file;        /* it is of a file to be written: the export dialog */
     char match[UI_EDITOR_MATCHES][128]; /* what lies there, the first of n_match */
     int n_match;
     char wrong[512]; /* why the text cannot be read, "": it can be */
@@ -98,6 +99,8 @@ bool ui_editor_insert(struct ui_editor *ed, const char *text, size_t n);
 void ui_editor_selection(const struct ui_editor *ed, int *from, int *to);
 /* true: the event was the editor's. */
 bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev);
+/* The format that a file's name says by its ending, n bytes; STEP_OUT_FORMAT_COUNT: none. */
+enum step_out_format ui_out_format(const char *name, int n);
 /* Draws it over everything; returns where the caret is. */
 struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
                                   const struct scene_source *src,

@@ -158,6 +158,17 @@ foreach(out no.mp4 no/)
     endif()
 endforeach()
 
+# The same from a window: dialog, keys, clipboard.
+file(MAKE_DIRECTORY ${WORK}/session)
+execute_process(COMMAND ${PROGRAM} --seed 15 --size 1024x640
+    --script ${CMAKE_CURRENT_LIST_DIR}/scripts/export.txt WORKING_DIRECTORY ${WORK}/session
+    RESULT_VARIABLE code ERROR_VARIABLE err)
+file(GLOB made RELATIVE ${WORK}/session ${WORK}/session/*)
+list(SORT made)
+if(code OR NOT made STREQUAL "f.png;g;headlight.svg")
+    bad("the session of the export dialog: ${err}; left ${made}")
+endif()
+
 file(GLOB left RELATIVE ${WORK} ${WORK}/no* ${WORK}/*.png.* ${WORK}/*.svg.* ${WORK}/*.mp4.*
     ${WORK}/frames.* ${WORK}/config/headlight/*)
 if(left)

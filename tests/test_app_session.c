@@ -2,6 +2,7 @@
  * never leaves the state's bounds. */
 #include "app.h"
 
+#include <SDL.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -232,9 +233,49 @@ static void an_impossible_ui_size_is_answered(void **state)
     assert_true(a->scale.density == 1.25f);
 }
 
+/* Every number on the clipboard is the matrix's own, to the bit. */
+static void expect_clipboard(struct attn_cmat m, int row0, int row1)
+{
+    char *text = SDL_GetClipboardText();
+    char *at = text;
+    assert_non_null(text);
+    for (int i = row0; i < row1; i++) {
+        for (int j = 0; j < m.cols; j++) {
+            char *end = NULL;
+            float v = strtof(at, &end);
+            assert_ptr_not_equal(end, at);
+            float want = m.data[(size_t)i * (size_t)m.ld + (size_t)j];
+            assert_memory_equal(&v, &want, sizeof v);
+            assert_int_equal(*end, j + 1 < m.cols ? '\t' : i + 1 < row1 ? '\n' : '\0');
+            at = end + 1;
+        }
+    }
+    SDL_free(text);
+}
+
+static void what_is_copied_is_the_number_to_the_bit(void **state)
+{
+    struct app *a = *state;
+    middle(a, STEP_TOY);
+    struct attn_cmat m = scene_tensor_view(&a->seen_source, ATTN_S_MASKED);
+    act(a, STEP_ROW, 2, 0.0f);
+    act(a, STEP_COPY, STEP_COPY_NUMBERS, 0.0f);
+    expect_clipboard(m, 2, 3);
+    act(a, STEP_COPY, STEP_COPY_NUMBERS, 0.0f);
+    expect_clipboard(m, 0, m.rows);
+    struct step_ref cell = {ATTN_Q, 1, 3};
+    app_apply(a, (struct step_action){.verb = STEP_PIN, .ref = cell});
+    act(a, STEP_COPY, STEP_COPY_NUMBERS, 0.0f);
+    struct attn_cmat q = scene_tensor_view(&a->seen_source, ATTN_Q);
+    q.data += (size_t)cell.row * (size_t)q.ld + (size_t)cell.col;
+    q.rows = q.cols = 1;
+    expect_clipboard(q, 0, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_copied_is_the_number_to_the_bit),
         cmocka_unit_test(every_control_is_reached_by_a_click_and_does_something),
         cmocka_unit_test(ids_of_controls_are_unique_and_tab_reaches_every_one),
         cmocka_unit_test(the_help_covers_what_is_below),

@@ -88,7 +88,7 @@ target_link_libraries(test_app_model PRIVATE app PkgConfig::SDL2 PkgConfig::CMOC
 add_test(NAME app_model COMMAND test_app_model)
 set_tests_properties(app_model PROPERTIES LABELS script)
 add_executable(test_app_session tests/test_app_session.c)
-target_link_libraries(test_app_session PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+target_link_libraries(test_app_session PRIVATE app PkgConfig::SDL2 PkgConfig::CMOCKA m sanitize warnings)
 if(HEADLIGHT_SANITIZE)
     target_sources(test_app_session PRIVATE tests/keep_loaded.c)
 endif()

@@ -4,6 +4,8 @@
 #include "cli.h"
 #include "clipboard.h"
 #include "complete.h"
+#include "dialog.h"
+#include "film.h"
 #include "paper.h"
 #include "state.h"
 
@@ -162,6 +164,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
 
 void app_fini(struct app *a)
 {
+    film_drop(a->film);
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
     arena_free(&a->frame_mem);
     paper_destroy(a->paper);
@@ -252,6 +255,10 @@ static void look_at_edited(struct app *a)
     struct ui_editor *ed = &a->editor;
     struct err e = {0};
     ed->wrong[0] = '\0';
+    if (ed->file) {
+        dialog_look(a);
+        return;
+    }
     if (ed->path) {
         struct complete c;
         complete_path(&c, ed->text, (size_t)ed->n);
@@ -273,7 +280,8 @@ static void follow_editing(struct app *a)
     struct ui_editor *ed = &a->editor;
     if (a->edited == a->step.editing) return;
     a->edited = a->step.editing;
-    ed->path = a->edited == STEP_EDIT_PATH;
+    ed->file = a->edited == STEP_EDIT_EXPORT;
+    ed->path = ed->file || a->edited == STEP_EDIT_PATH;
     ed->has_special = false;
     if (a->edited == STEP_EDIT_TEXT) {
         const struct model_bpe *bpe = model_net_bpe(l->net);
@@ -281,6 +289,8 @@ static void follow_editing(struct app *a)
         ed->cut_front = l->cut_front;
         ed->has_special = bpe && model_bpe_special(bpe) >= 0;
         ui_editor_begin(ed, l->typed, l->n_typed);
+    } else if (ed->file) {
+        dialog_begin(a);
     } else {
         ui_editor_begin(ed, "", 0);
     }
@@ -297,6 +307,7 @@ static bool read_edited(struct app *a, struct err *e)
 {
     struct ui_editor *ed = &a->editor;
     size_t n = (size_t)ed->n;
+    if (ed->file) return dialog_done(a, e);
     if (ed->path) {
         char path[FILE_PATH];
         if (!complete_home(path, sizeof path, ed->text, n))
@@ -408,7 +419,8 @@ static bool edit(struct app *a, const struct ui_event *ev)
     bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
                  !ev->mods && !ed->compose[0];
     if (press && a->step.focus) return false; /* the focused button's */
-    if (ed->path && ev->kind == UI_KEY && ev->key == UI_KEY_TAB && !ed->compose[0]) {
+    if (ed->path && !ed->file && ev->kind == UI_KEY && ev->key == UI_KEY_TAB &&
+        !ed->compose[0]) {
         complete_edited(a);
         look_at_edited(a);
         return true;
@@ -447,7 +459,14 @@ void app_apply(struct app *a, struct step_action action)
         (void)ui_editor_insert(&a->editor, special, 1);
         look_at_edited(a);
     }
-    if (done && !keeps_message(action.verb)) a->message[0] = '\0';
+    if (done && action.verb == STEP_OUT_FORMAT) {
+        dialog_format(a, (enum step_out_format)action.i);
+        look_at_edited(a);
+    }
+    if (done && !keeps_message(action.verb)) {
+        a->message[0] = '\0';
+        if (action.verb != STEP_COPY) a->copied = 0;
+    }
     if (done && action.verb == STEP_COPY) app_copy(a, (enum step_copy)action.i);
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
         rescale(a);
@@ -459,6 +478,7 @@ void app_apply(struct app *a, struct step_action action)
 void app_event(struct app *a, const struct ui_event *ev)
 {
     a->actions.n = 0;
+    if (ev->kind == UI_KEY && ev->key == UI_KEY_ESCAPE && dialog_cancel(a)) return;
     if (edit(a, ev)) return;
     ui_event(&a->pointer, ev, &a->scene, &a->step, &a->actions);
     for (int i = 0; i < a->actions.n; i++) app_apply(a, a->actions.at[i]);
@@ -572,6 +592,7 @@ bool app_build(struct app *a, bool wait, struct err *e)
         src.message = a->source.failed.text;
     else if (a->message[0])
         src.message = a->message;
+    src.making = a->film_part;
     a->seen_source = src;
     arena_reset(&a->frame_mem);
     if (!scene_begin(&a->scene, &a->frame_mem, app_fonts(a), a->step.theme, a->scale.w,

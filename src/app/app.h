@@ -60,6 +60,12 @@ struct app {
     bool hidden;                     /* minimised: nothing is drawn */
     bool fullscreen;                 /* as the window is */
     int64_t n_frame;                 /* drawn */
+    int copied;         /* times that numbers have been copied, the same ones */
+    bool replaces;      /* Enter has been told of a file that is there already */
+    char exported[512]; /* name last exported to */
+    struct film *film;  /* being made; NULL: none is */
+    float film_part;    /* of its frames that are done */
+    char film_path[FILE_PATH];
 };
 
 /* With a window: opens it. ERR_SYSTEM: no display, no OpenGL, no font, no memory. */

@@ -101,6 +101,17 @@ bool export_part_is_at(const struct export_ask *ask, enum attn_stage stage,
                    scene_tensor_name(*t), (int)from + 1, (int)stage + 1);
 }
 
+enum attn_tensor export_result_of(enum attn_stage stage)
+{
+    static const enum attn_tensor results[ATTN_STAGE_COUNT] = {
+        [ATTN_PROJECTIONS] = ATTN_Q,  [ATTN_SCORES] = ATTN_S_RAW,
+        [ATTN_SCALE] = ATTN_S_SCALED, [ATTN_MASK] = ATTN_S_MASKED,
+        [ATTN_SOFTMAX] = ATTN_P,      [ATTN_WEIGHTED_SUM] = ATTN_Z,
+        [ATTN_OUTPUT] = ATTN_Y,
+    };
+    return results[stage];
+}
+
 bool export_by_window(const struct export_ask *ask)
 {
     if (ask->format >= EXPORT_PICTURES) return true;

@@ -53,6 +53,8 @@ bool export_part_of(const char *text, struct export_ask *ask, struct err *e);
 /* Whether the part is there at a stage; *t: which matrix it then is. */
 bool export_part_is_at(const struct export_ask *ask, enum attn_stage stage,
                        enum attn_tensor *t, struct err *e);
+/* What a stage computes, first of all. */
+enum attn_tensor export_result_of(enum attn_stage stage);
 /* Whether it is drawn by OpenGL: what the window's renderer alone can do. */
 bool export_by_window(const struct export_ask *ask);
 

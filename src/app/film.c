@@ -13,6 +13,7 @@ static const float hold_seconds = 0.9f; /* a finished stage stays so long */
 struct film {
     struct arena mem, pixels;
     struct film_ask ask;
+    char path[FILE_PATH];
     struct step_state state;
     enum attn_stage first, end; /* stages first .. end - 1 */
     int n, done;                /* frames */
@@ -95,6 +96,8 @@ bool film_begin(struct film **out, struct app *a, const struct film_ask *ask,
     struct film *f = arena_push(&mem, 1, sizeof *f);
     f->mem = mem;
     f->ask = *ask;
+    (void)snprintf(f->path, sizeof f->path, "%s", ask->out.path);
+    f->ask.out.path = f->path;
     if (f->ask.fps == 0) f->ask.fps = FILM_FPS;
     f->state = a->step;
     f->state.hover = step_no_ref();

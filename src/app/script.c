@@ -2,9 +2,11 @@
 #include "script.h"
 
 #include "cli.h"
+#include "dialog.h"
 #include "export.h"
 #include "names.h"
 
+#include <SDL.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +230,7 @@ static bool do_wait(struct app *a, const struct line *l, struct err *e)
     if (!(left >= 0.0 && left <= MAX_WAIT))
         return err_set(e, ERR_USAGE, "wait %s: takes 0 to %.0f seconds", l->word[1],
                        MAX_WAIT);
+    while (a->film) dialog_film(a); /* it takes what time it takes */
     for (; left > 0.0 && step_is_moving(&a->step); left -= (double)FRAME_DT)
         (void)step_tick(&a->step, fminf(FRAME_DT, (float)left));
     return app_build(a, false, e);
@@ -346,15 +349,16 @@ enum name {
     NAME_FITS,
     NAME_MESSAGE,
     NAME_FULL,
+    NAME_CLIPBOARD,
     NAME_COUNT
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage",      "time",     "playing", "speed",   "scale", "tokens", "seed",
-    "block",      "head",     "row",     "rows",    "pin",   "hover",  "divide",
-    "mask",       "residual", "log",     "rank",    "least", "zoom",   "pan-x",
-    "pan-y",      "help",     "editing", "focus",   "theme", "ui",     "density",
-    "fullscreen", "quit",     "fits",    "message", "full"};
+    "stage",      "time",     "playing", "speed",   "scale", "tokens",   "seed",
+    "block",      "head",     "row",     "rows",    "pin",   "hover",    "divide",
+    "mask",       "residual", "log",     "rank",    "least", "zoom",     "pan-x",
+    "pan-y",      "help",     "editing", "focus",   "theme", "ui",       "density",
+    "fullscreen", "quit",     "fits",    "message", "full",  "clipboard"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_switch(char *out, size_t room, bool on)
@@ -423,6 +427,11 @@ static void print_screen(const struct app *a, enum name n, char *out, size_t roo
     if (n == NAME_DENSITY) print_number(out, room, a->scale.density);
     if (n == NAME_FITS) print_switch(out, room, a->seen_source.fits);
     if (n == NAME_MESSAGE) (void)snprintf(out, room, "%s", message ? message : "none");
+    if (n == NAME_CLIPBOARD) {
+        char *text = SDL_GetClipboardText();
+        (void)snprintf(out, room, "%s", text ? text : "");
+        SDL_free(text);
+    }
     if (n == NAME_FULL) print_switch(out, room, a->scene.full);
 }
 

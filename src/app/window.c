@@ -1,6 +1,8 @@
 /* The window's loop: waits for events, and draws when something has changed. */
 #include "app.h"
 
+#include "dialog.h"
+
 #include <SDL.h>
 #include <stdio.h>
 
@@ -79,7 +81,7 @@ static void take(struct app *a, struct loop *l, const SDL_Event *ev)
 static void gather(struct app *a, struct loop *l)
 {
     SDL_Event ev;
-    bool moving = step_is_moving(&a->step) && !a->hidden;
+    bool moving = (step_is_moving(&a->step) && !a->hidden) || a->film;
     if (!moving && (!l->dirty || a->hidden)) {
         l->last_tick = 0;
         if (SDL_WaitEvent(&ev)) take(a, l, &ev);
@@ -121,6 +123,10 @@ bool app_run(struct app *a, struct err *e)
         if (step_is_moving(&a->step) && step_tick(&a->step, time_passed(&l)))
             l.dirty = true;
         l.last_frame = SDL_GetTicks64();
+        if (a->film) {
+            dialog_film(a);
+            l.dirty = true;
+        }
         if (a->hidden || !l.dirty || a->step.quit) continue;
         l.dirty = false;
         if (!app_build(a, false, e) || !app_draw(a, e)) return false;

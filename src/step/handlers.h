@@ -30,6 +30,12 @@ bool do_rank(struct step_state *s, const struct step_action *a);
 bool do_least(struct step_state *s, const struct step_action *a);
 bool do_least_by(struct step_state *s, const struct step_action *a);
 
+bool do_out_part(struct step_state *s, const struct step_action *a);
+bool do_out_size(struct step_state *s, const struct step_action *a);
+bool do_out_clear(struct step_state *s, const struct step_action *a);
+bool do_out_all(struct step_state *s, const struct step_action *a);
+bool do_out_format(struct step_state *s, const struct step_action *a);
+
 extern const struct step_view step_fitted;          /* everything in view */
 struct step_place *step_here(struct step_state *s); /* of the scale in view */
 /* The overview looks at the block and head in view. */

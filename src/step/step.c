@@ -349,7 +349,7 @@ static bool do_help(struct step_state *s, const struct step_action *a)
 
 static bool do_edit(struct step_state *s, const struct step_action *a)
 {
-    bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_PATH;
+    bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_EXPORT;
     if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(step_here(s)))) return false;
     s->editing = (enum step_edit)a->i;
     s->focus = 0;
@@ -481,6 +481,9 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_TEXT_DONE] = do_text_part,
     [STEP_TEXT_SPECIAL] = do_text_part,
     [STEP_COPY] = do_copy,
+    [STEP_OUT_PART] = do_out_part, [STEP_OUT_SIZE] = do_out_size,
+    [STEP_OUT_CLEAR] = do_out_clear,
+    [STEP_OUT_ALL] = do_out_all,   [STEP_OUT_FORMAT] = do_out_format,
     /* clang-format on */
 };
 

@@ -251,6 +251,19 @@ static void icon_theme(const struct ui *u, float cx, float cy)
     half->clip = (struct scene_rect){disc.x, disc.y, ICON_R, disc.h};
 }
 
+/* An arrow out of a tray. */
+static void icon_export(const struct ui *u, float cx, float cy)
+{
+    struct scene_rgba ink = u->theme->ink;
+    float r = ICON_R, top = cy - r, foot = cy + r - 1;
+    const float x[3] = {cx - 3, cx, cx + 3}, y[3] = {top + 4, top, top + 4};
+    (void)scene_line(u->sc, cx, top + 1, cx, cy + 2, ICON_W, ink);
+    (void)scene_triangle(u->sc, x, y, ink);
+    (void)scene_line(u->sc, cx - r, cy, cx - r, foot, ICON_W, ink);
+    (void)scene_line(u->sc, cx + r, cy, cx + r, foot, ICON_W, ink);
+    (void)scene_line(u->sc, cx - r, foot, cx + r, foot, ICON_W, ink);
+}
+
 static void icon_full(const struct ui *u, float cx, float cy)
 {
     for (int k = 0; k < 4; k++) {
@@ -291,6 +304,9 @@ void ui_bottom_bar(const struct ui *u)
     x = window_button(u, x, cy, BUTTON, UI_ID_FULL, ui_act(STEP_FULLSCREEN, 0), NULL,
                       "Full screen (F11)");
     icon_full(u, x + mid, cy);
+    x = window_button(u, x, cy, BUTTON, UI_ID_EXPORT,
+                      ui_act(STEP_EDIT, STEP_EDIT_EXPORT), NULL, "Export (Ctrl E)");
+    icon_export(u, x + mid, cy);
     x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, ui_act(STEP_UI_SIZE_BY, 1), "A+",
                       "Larger (Ctrl =)");
     x = window_button(u, x, cy, PERCENT_W, UI_ID_PERCENT, ui_act(STEP_UI_SIZE, 100),

@@ -338,6 +338,7 @@ static void draw_count(const struct ui *u, const struct ui_editor *ed, float rig
                        float width, float cy)
 {
     const char *text = ed->wrong;
+    if (ed->file && !*text) text = "where to, from this folder or from ~";
     if (ed->path && !*text)
         text = "a folder, a .safetensors or an llm.c .bin file; Tab completes";
     bool over = !ed->path && ed->count > (size_t)ed->limit;
@@ -364,6 +365,7 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     scene_rect(sc, all, 0, scene_fade(black, scrim_alpha))->hit.kind = HIT_COVER;
     float w = fminf(CARD_W, sc->w - 2 * CARD_MARGIN);
     float field_h = LINES * LINE_H + 2 * FIELD_PAD;
+    if (ed->file) field_h = PATH_LINES * LINE_H + 2 * FIELD_PAD + ui_export_rows_h();
     float h = 2 * CARD_PAD + TITLE_H + field_h + ROW_GAP + BUTTON_H;
     struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
     scene_rect(sc, ui_grown(card, SHADOW * 0.5f), CARD_RADIUS,
@@ -372,7 +374,7 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->edge)->hit.kind = HIT_COVER;
     float x = card.x + CARD_PAD;
     float right = card.x + w - CARD_PAD;
-    const char *name = ed->path ? "Open a model" : "Text";
+    const char *name = ed->file ? "Export" : ed->path ? "Open a model" : "Text";
     float title = ui_width(&u, title_type, name) + BUTTON_GAP;
     (void)ui_text(&u, x, card.y + CARD_PAD + TITLE_H * 0.3f, ALIGN_LEFT, title_type,
                   t->ink, name);
@@ -380,7 +382,10 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     struct scene_rect field = {x, card.y + CARD_PAD + TITLE_H, right - x, field_h};
     float y = field.y + field.h + ROW_GAP;
     int lines = ed->path ? PATH_LINES : LINES;
-    if (ed->path) {
+    if (ed->file) {
+        field.h -= ui_export_rows_h();
+        ui_export_rows(&u, ed, x, field.y + field.h + ROW_GAP * 0.5f);
+    } else if (ed->path) {
         field.h -= (LINES - PATH_LINES) * LINE_H;
         draw_matches(&u, ed, x + FIELD_PAD, field.y + field.h, field.w - 2 * FIELD_PAD);
     }
@@ -389,14 +394,17 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     struct scene_rect caret = draw_text(&u, ed, field, lines);
     sc->clip = all;
     x = draw_button(&u, x, y, UI_ID_TEXT_DONE, ui_act(STEP_TEXT_DONE, 0),
-                    ed->path ? "Open (Enter)" : "Compute (Enter)");
+                    ed->file   ? "Export (Enter)"
+                    : ed->path ? "Open (Enter)"
+                               : "Compute (Enter)");
     x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_EDIT, STEP_EDIT_NONE),
                     "Cancel (Esc)");
     if (ed->has_special)
         (void)draw_button(&u, x, y, UI_ID_TEXT_SPECIAL, ui_act(STEP_TEXT_SPECIAL, 0),
                           "insert <|endoftext|>");
     const struct scene_item *focus = scene_find(sc, s->focus);
-    if (focus && s->focus >= UI_ID_TEXT_DONE && s->focus <= UI_ID_TEXT_SPECIAL)
+    if (focus && ((s->focus >= UI_ID_TEXT_DONE && s->focus <= UI_ID_TEXT_SPECIAL) ||
+                  (s->focus >= UI_ID_OUT && s->focus < UI_ID_OUT_END)))
         (void)scene_border(sc, ui_grown(scene_item_box(sc, focus), 2), CARD_RADIUS * 0.5f,
                            2, scene_fade(t->accent, 0), t->accent);
     return caret;

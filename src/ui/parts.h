@@ -42,6 +42,10 @@ enum ui_id {
     UI_ID_LEAST,
     UI_ID_HINT = 60,   /* + place in the row of key hints */
     UI_ID_HEAD = 100,  /* + head */
+    UI_ID_EXPORT = 470,
+    UI_ID_OUT, /* + choice of the export dialog, row by row */
+    UI_ID_OUT_END = UI_ID_OUT + STEP_OUT_FORMAT_COUNT + STEP_OUT_PART_COUNT +
+                    STEP_OUT_SIZE_COUNT + 2,
     UI_ID_STRIP = 500, /* + head */
     UI_ID_END = 1000
 };
@@ -144,6 +148,9 @@ void ui_top_bar(const struct ui *u);
 void ui_rail(const struct ui *u);
 void ui_bottom_bar(const struct ui *u);
 void ui_panel(const struct ui *u);
+/* The choices of the export dialog below a file's name; they take so much height. */
+void ui_export_rows(const struct ui *u, const struct ui_editor *ed, float x, float y);
+float ui_export_rows_h(void);
 void ui_help(const struct ui *u); /* the key help, where it is open */
 
 #endif

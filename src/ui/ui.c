@@ -9,6 +9,7 @@
 enum {
     BANNER_H = 24,
     MESSAGE_H = 32,
+    MAKING_H = 4, /* of the bar that says how far a film is */
     BAR_PAD = 24,
     TIP_PAD = 11,
     TIP_LINE = 19,
@@ -60,6 +61,11 @@ static void draw_message(const struct ui *u)
     box.y += box.h - MESSAGE_H;
     box.h = MESSAGE_H;
     bar(u, box, u->src->message);
+    if (!(u->src->making > 0)) return;
+    box.y += box.h - MAKING_H;
+    box.h = MAKING_H;
+    box.w *= fminf(u->src->making, 1);
+    (void)scene_rect(u->sc, box, 0, u->theme->accent);
 }
 
 /* ---- tooltip ------------------------------------------------------------------------------- */
