@@ -25,6 +25,7 @@ struct bench_case {
 extern const struct bench_case bench_attn_cases[];
 extern const struct bench_case bench_app_cases[];
 extern const struct bench_case bench_forward_cases[];
+extern const struct bench_case bench_export_cases[];
 
 double bench_now(void); /* seconds, monotonic */
 

@@ -20,6 +20,7 @@ static const struct bench_case *const tables[] = {
     bench_attn_cases,
     bench_app_cases,
     bench_forward_cases,
+    bench_export_cases,
 };
 
 double bench_now(void)
