@@ -47,7 +47,7 @@ static bool run(char *const *argv)
  * and what came out. A name with a slash behind it is a folder. */
 static bool measure(const char *what, const char *const *words, const char *name, int n)
 {
-    static char program[4096];
+    char program[4096];
     char folder[] = "/tmp/headlight_bench_XXXXXX";
     char path[4200];
     double seconds[BENCH_ROUNDS_MAX];

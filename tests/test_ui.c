@@ -105,6 +105,10 @@ static void every_key_gives_its_action(void **state)
         {"F11", STEP_FULLSCREEN, 0},
         {"Escape", STEP_ESCAPE, 0},
         {"Ctrl+q", STEP_QUIT, 0},
+        {"Ctrl+e", STEP_EDIT, STEP_EDIT_EXPORT},
+        {"Ctrl+c", STEP_COPY, STEP_COPY_NUMBERS},
+        {"Ctrl+Shift+c", STEP_COPY, STEP_COPY_PICTURE},
+        {"Ctrl+l", STEP_COPY, STEP_COPY_STATE},
         {"Ctrl+0", STEP_UI_SIZE, 100},
         {"Ctrl+=", STEP_UI_SIZE_BY, 1},
         {"Ctrl++", STEP_UI_SIZE_BY, 1},
@@ -127,7 +131,7 @@ static void other_keys_do_nothing(void **state)
     (void)state;
     static const char *const keys[] = {
         "c",      "i",      "g",         "p",         "e",          "q",
-        "0",      "8",      "Backspace", "Delete",    "Ctrl+e",     "Ctrl+c",
+        "0",      "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k",
         "Ctrl+z", "Ctrl+y", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;
     open_toy(&u);
