@@ -33,6 +33,14 @@ enum scene_font {
     FONT_COUNT
 };
 
+/* What is looked for, and taken where that is not installed: families, and weights as CSS
+ * counts them. Window and paper find the same. */
+struct scene_face {
+    const char *family, *fallback;
+    int weight, fallback_weight;
+};
+extern const struct scene_face scene_faces[FONT_COUNT];
+
 enum { FONT_FIRST = 0x20, FONT_LAST = 0x17F, FONT_EXTRA = 64 };
 
 /* Widths as plain data, in em. gfx fills it from the fonts found, tests use a

@@ -169,6 +169,23 @@ if(code OR NOT made STREQUAL "f.png;g;headlight.svg")
     bad("the session of the export dialog: ${err}; left ${made}")
 endif()
 
+# The picture goes to the desktop's clipboard program, here one that keeps it in a file.
+file(MAKE_DIRECTORY ${WORK}/bin)
+file(WRITE ${WORK}/bin/xclip "#!/bin/sh\necho \"$*\" > ${WORK}/asked.txt\ncat > ${WORK}/given.png\n")
+file(CHMOD ${WORK}/bin/xclip PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+file(WRITE ${WORK}/copy.txt "key 3\nwait 4\nexport shown.png\nkey Ctrl+Shift+c
+expect message \"copied: the picture, 1024×640\"\n")
+set(ENV{DISPLAY} ":none")
+set(ENV{PATH} "${WORK}/bin:${path}")
+run(0 "" ${PROGRAM} --size 1024x640 --script copy.txt)
+set(ENV{PATH} "${path}")
+set(ENV{DISPLAY} "")
+run(0 "" ${DIFF} given.png shown.png 48 0.008 given_differs.png)
+file(READ ${WORK}/asked.txt asked)
+if(NOT asked MATCHES "-selection clipboard -t image/png")
+    bad("xclip was asked ${asked}")
+endif()
+
 file(GLOB left RELATIVE ${WORK} ${WORK}/no* ${WORK}/*.png.* ${WORK}/*.svg.* ${WORK}/*.mp4.*
     ${WORK}/frames.* ${WORK}/config/headlight/*)
 if(left)

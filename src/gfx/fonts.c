@@ -6,19 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct wanted {
-    const char *family, *fallback;
-    int weight, fallback_weight;
-} wanted[FONT_COUNT] = {
-    [FONT_UI] = {"Inter", "DejaVu Sans", FC_WEIGHT_REGULAR, FC_WEIGHT_REGULAR},
-    [FONT_UI_MEDIUM] = {"Inter", "DejaVu Sans", FC_WEIGHT_MEDIUM, FC_WEIGHT_REGULAR},
-    [FONT_UI_BOLD] = {"Inter", "DejaVu Sans", FC_WEIGHT_BOLD, FC_WEIGHT_BOLD},
-    [FONT_MONO] = {"JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_REGULAR,
-                   FC_WEIGHT_REGULAR},
-    [FONT_MONO_BOLD] = {"JetBrains Mono", "DejaVu Sans Mono", FC_WEIGHT_BOLD,
-                        FC_WEIGHT_BOLD},
-};
-
 /* SDL_ttf takes whole points and any resolution: one point at 72 * pixels dots an inch
  * gives sizes in steps of 1/72 pixel, and its own step along each axis. */
 enum { DPI_PIXEL = 72, DPI_MAX = 72 * 4096 };
@@ -49,9 +36,9 @@ static int open_pattern(struct fonts *f, FcPattern *match)
 /* The face of exactly this family, opened; -1: not installed. */
 static int open_family(struct fonts *f, const char *family, int weight)
 {
-    FcPattern *ask =
-        FcPatternBuild(NULL, FC_FAMILY, FcTypeString, family, FC_WEIGHT, FcTypeInteger,
-                       weight, FC_SLANT, FcTypeInteger, FC_SLANT_ROMAN, (char *)NULL);
+    FcPattern *ask = FcPatternBuild(NULL, FC_FAMILY, FcTypeString, family, FC_WEIGHT,
+                                    FcTypeInteger, FcWeightFromOpenType(weight), FC_SLANT,
+                                    FcTypeInteger, FC_SLANT_ROMAN, (char *)NULL);
     if (!ask) return -1;
     int face = -1;
     FcResult result;
@@ -112,7 +99,7 @@ bool fonts_init(struct fonts *f, struct font_metrics *m, struct err *e)
                        "fonts-inter fonts-jetbrains-mono");
     }
     for (int i = 0; i < FONT_COUNT; i++) {
-        const struct wanted *w = &wanted[i];
+        const struct scene_face *w = &scene_faces[i];
         int face = open_family(f, w->family, w->weight);
         if (face < 0) face = open_family(f, w->fallback, w->fallback_weight);
         if (face < 0) {

@@ -6,17 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct wanted {
-    const char *family, *fallback;
-    int weight, fallback_weight; /* CSS */
-} wanted[FONT_COUNT] = {
-    [FONT_UI] = {"Inter", "DejaVu Sans", 400, 400},
-    [FONT_UI_MEDIUM] = {"Inter", "DejaVu Sans", 500, 400},
-    [FONT_UI_BOLD] = {"Inter", "DejaVu Sans", 700, 700},
-    [FONT_MONO] = {"JetBrains Mono", "DejaVu Sans Mono", 400, 400},
-    [FONT_MONO_BOLD] = {"JetBrains Mono", "DejaVu Sans Mono", 700, 700},
-};
-
 /* The file and the face in it, and nothing of what a person's fontconfig says about
  * hinting or colour fringes: every machine draws alike. */
 static FcPattern *file_only(FcPattern *match)
@@ -168,7 +157,7 @@ bool faces_init(struct faces *f, struct font_metrics *m, struct err *e)
                        "fontconfig does not start; install a font: "
                        "fonts-inter fonts-jetbrains-mono");
     for (int i = 0; i < FONT_COUNT; i++) {
-        const struct wanted *w = &wanted[i];
+        const struct scene_face *w = &scene_faces[i];
         int face = open_family(f, w->family, w->weight);
         if (face < 0) face = open_family(f, w->fallback, w->fallback_weight);
         if (face < 0) {

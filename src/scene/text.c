@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct scene_face scene_faces[FONT_COUNT] = {
+    [FONT_UI] = {"Inter", "DejaVu Sans", 400, 400},
+    [FONT_UI_MEDIUM] = {"Inter", "DejaVu Sans", 500, 400},
+    [FONT_UI_BOLD] = {"Inter", "DejaVu Sans", 700, 700},
+    [FONT_MONO] = {"JetBrains Mono", "DejaVu Sans Mono", 400, 400},
+    [FONT_MONO_BOLD] = {"JetBrains Mono", "DejaVu Sans Mono", 700, 700},
+};
+
 /* Beyond Latin: what the program itself writes. Ascending. */
 const uint32_t scene_extra_glyphs[FONT_EXTRA] = {0x03A3 /* Sigma */,
                                                  0x03B5,
