@@ -205,6 +205,7 @@ enum step_verb {
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
     STEP_TEXT_DONE,    /* what was edited is to be read, or opened */
+    STEP_TEXT_CUT, /* the text's other end is what it loses over the limit */
     STEP_TEXT_SPECIAL, /* enters the token <|endoftext|> */
     STEP_COPY,         /* i = enum step_copy, to the clipboard */
     STEP_OUT_PART,     /* i = enum step_out_part */

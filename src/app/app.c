@@ -454,6 +454,10 @@ void app_apply(struct app *a, struct step_action action)
         end_editing(a);
         return;
     }
+    if (done && action.verb == STEP_TEXT_CUT && !a->editor.path) {
+        a->source.loaded.cut_front = a->editor.cut_front = !a->editor.cut_front;
+        look_at_edited(a);
+    }
     if (done && action.verb == STEP_TEXT_SPECIAL) {
         const char special[1] = {UI_EDITOR_SPECIAL};
         (void)ui_editor_insert(&a->editor, special, 1);

@@ -47,7 +47,8 @@ static bool read_tokens(struct model_net *m, float *out, int first, int n, struc
         int to = j + 1;
         while (to < n && !(m->info.tied && rows_have(&m->wte, first + to, d))) to++;
         if (!tensor_read_columns(&m->weights, m->layout.head, out + j, (size_t)n,
-                                 (uint64_t)(first + j), (uint64_t)(to - j), &m->odd, e))
+                                 (uint64_t)first + (uint64_t)j,
+                                 (uint64_t)to - (uint64_t)j, &m->odd, e))
             return false;
         j = to;
     }

@@ -479,6 +479,7 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_FOCUS] = do_focus,       [STEP_ESCAPE] = do_escape,
     [STEP_QUIT] = do_quit,         [STEP_EDIT] = do_edit,
     [STEP_TEXT_DONE] = do_text_part,
+    [STEP_TEXT_CUT] = do_text_part,
     [STEP_TEXT_SPECIAL] = do_text_part,
     [STEP_COPY] = do_copy,
     [STEP_OUT_PART] = do_out_part, [STEP_OUT_SIZE] = do_out_size,

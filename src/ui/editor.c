@@ -399,6 +399,10 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
                                : "Compute (Enter)");
     x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_EDIT, STEP_EDIT_NONE),
                     "Cancel (Esc)");
+    if (!ed->path)
+        x = draw_button(&u, x, y, UI_ID_TEXT_CUT, ui_act(STEP_TEXT_CUT, 0),
+                        ed->cut_front ? "if too long, the front is cut"
+                                      : "if too long, the end is cut");
     if (ed->has_special)
         (void)draw_button(&u, x, y, UI_ID_TEXT_SPECIAL, ui_act(STEP_TEXT_SPECIAL, 0),
                           "insert <|endoftext|>");

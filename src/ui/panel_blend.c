@@ -135,7 +135,7 @@ static int choose_sources(const struct panel *p, const struct panel_sources *s,
         for (int j = 0; j < s->n; j++) shown[j] = j;
         return s->n;
     }
-    m = room_for(p, after + (folded ? PART_LEAST_H : 0), !folded);
+    m = room_for(p, after + (folded ? (float)PART_LEAST_H : 0), !folded);
     return panel_sources_top(p, s, m > 1 ? m : 1, shown);
 }
 

@@ -37,6 +37,7 @@ enum ui_id {
     UI_ID_OPEN,
     UI_ID_TEXT_DONE,
     UI_ID_TEXT_CANCEL,
+    UI_ID_TEXT_CUT,
     UI_ID_TEXT_SPECIAL,
     UI_ID_RANK = 94,
     UI_ID_LEAST,
