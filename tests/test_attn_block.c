@@ -241,6 +241,19 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
+static void the_workspace_is_what_the_header_says(void **state)
+{
+    (void)state;
+    struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    for (int n = 64; n <= 65536; n *= 2) {
+        struct attn_dims d = {n, 768, 12};
+        size_t bytes = attn_block_bytes(&c, d), elements = (size_t)n * 768;
+        assert_true(bytes >= 16 * elements &&
+                    bytes <= 16 * elements + 64 * (size_t)n + 64);
+        assert_true(attn_block_keep_bytes(d) <= 8 * elements + 64);
+    }
+}
+
 static void a_later_token_never_changes_an_earlier_row(void **state)
 {
     (void)state;
@@ -446,6 +459,7 @@ int attn_block_tests(void)
         cmocka_unit_test(no_finite_score_overflows),
         cmocka_unit_test(what_is_not_asked_for_changes_no_bit),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(the_workspace_is_what_the_header_says),
         cmocka_unit_test(a_later_token_never_changes_an_earlier_row),
         cmocka_unit_test(without_the_mask_a_nan_reaches_every_row),
         cmocka_unit_test(a_nan_in_the_residual_stays_in_its_cell),

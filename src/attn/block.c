@@ -95,16 +95,16 @@ const float *attn_packed_o(const struct attn_packed *p, const struct attn_kernel
 }
 
 struct block_layout {
-    size_t kv, qkv, z, total; /* in floats */
-    int ld_qkv;
+    size_t kv, q, z, total; /* in floats */
+    int ld_q;
 };
 
 static struct block_layout block_layout(struct attn_dims d)
 {
     struct block_layout l = {0};
-    l.ld_qkv = 3 * d.d_model + ATTN_QKV_PAD;
+    l.ld_q = attn_round_up(d.d_model, ATTN_NR_MAX) + ATTN_QKV_PAD;
     l.kv = take(&l.total, attn_kv_floats(d));
-    l.qkv = take(&l.total, (size_t)d.n_tok * l.ld_qkv);
+    l.q = take(&l.total, (size_t)d.n_tok * (size_t)l.ld_q);
     l.z = take(&l.total, (size_t)d.n_tok * d.d_model);
     return l;
 }
@@ -119,7 +119,7 @@ size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d)
 size_t attn_block_keep_bytes(struct attn_dims d)
 {
     if (attn_dims_check(d) != ATTN_OK) return 0;
-    return block_layout(d).qkv * sizeof(float) + ATTN_ALIGN; /* kv lies before it */
+    return block_layout(d).q * sizeof(float) + ATTN_ALIGN; /* kv lies before it */
 }
 
 static bool absent_or(struct attn_mat m, int rows, int cols)
@@ -146,11 +146,14 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
     struct block_layout l = block_layout(d);
     float *base = attn_aligned(work);
     struct attn_kv kv = attn_kv_at(base + l.kv, d);
+    struct attn_kv_fill fill = {c->k, &kv, first, io->qkv};
     struct attn_mat qkv = io->qkv, z = io->z;
-    if (!qkv.data) qkv = (struct attn_mat){base + l.qkv, rows, 3 * width, l.ld_qkv};
+    if (!qkv.data) {
+        fill.q = (struct attn_mat){base + l.q, rows, width, l.ld_q};
+        qkv = (struct attn_mat){.rows = rows, .cols = 3 * width};
+    }
     if (!z.data) z = (struct attn_mat){base + l.z, rows, width, width};
 
-    struct attn_kv_fill fill = {c->k, &kv, first};
     attn_multiply(c, &(struct attn_product){.c = qkv,
                                             .a = io->x,
                                             .panels = w->w_qkv,
@@ -159,7 +162,7 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
                                             .then = attn_kv_fill,
                                             .arg = &fill});
     attn_fused_rows(c, &(struct attn_fused){.z = z,
-                                            .qkv = attn_const(qkv),
+                                            .qkv = attn_const(fill.q),
                                             .kv = &kv,
                                             .opts = opts,
                                             .first = first,

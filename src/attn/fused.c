@@ -28,7 +28,7 @@ size_t attn_kv_floats(struct attn_dims d)
 {
     size_t d_head = (size_t)attn_d_head(d), heads = (size_t)d.n_head;
     size_t keys = (size_t)attn_round_up(d.n_tok, ATTN_NR_MAX);
-    size_t width = (size_t)attn_round_up((int)d_head, ATTN_NR_MAX);
+    size_t width = (size_t)attn_round_up((int)d_head, ATTN_VEC_MAX);
     return heads * keys * (d_head + width);
 }
 
@@ -88,14 +88,14 @@ static float *values_panel(const struct attn_kv_fill *f, int n0, int i)
            (size_t)i * nr;
 }
 
-struct attn_mat attn_kv_place(const void *fill, struct attn_mat part,
-                              struct attn_mat spare, int m0, int n0)
+struct attn_mat attn_kv_place(const void *fill, struct attn_mat spare, int m0, int n0)
 {
     const struct attn_kv_fill *f = fill;
-    int nr = f->k->nr, width = f->kv->n_head * f->kv->d_head;
     float *values = values_panel(f, n0, f->first + m0);
-    if (values) return (struct attn_mat){values, part.rows, part.cols, nr};
-    return n0 < width ? part : spare;
+    if (values) return (struct attn_mat){values, spare.rows, spare.cols, f->k->nr};
+    if (n0 >= f->kv->n_head * f->kv->d_head) return spare;
+    return (struct attn_mat){f->q.data + (size_t)m0 * f->q.ld + n0, spare.rows,
+                             spare.cols, f->q.ld};
 }
 
 void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0)

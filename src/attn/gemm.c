@@ -102,13 +102,12 @@ static void product_task(const void *arg, int t)
     int n0 = t % job->n_panel * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
     int m0 = t / job->n_panel * job->n_row;
     int m1 = attn_min(m0 + job->n_row, p->c.rows);
-    struct attn_mat part = attn_columns(p->c, n0, n);
-    part.data += (size_t)m0 * part.ld;
-    part.rows = m1 - m0;
-    if (p->place) {
-        struct attn_mat spare = {panel, part.rows, n, ATTN_NR_MAX};
-        part = p->place(p->arg, part, spare, m0, n0);
-    }
+    struct attn_mat part = {panel, m1 - m0, n, ATTN_NR_MAX};
+    if (p->place)
+        part = p->place(p->arg, part, m0, n0);
+    else
+        part =
+            (struct attn_mat){p->c.data + (size_t)m0 * p->c.ld + n0, m1 - m0, n, p->c.ld};
     int width = attn_round_up(n, ks->vec);
     int step = p->panels ? PANEL_K : ATTN_K_BLOCK;
     for (int k0 = 0; k0 < p->a.cols; k0 += step) {

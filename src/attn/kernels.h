@@ -9,10 +9,11 @@
 #include "attn.h"
 
 enum {
-    ATTN_ALIGN = 64,     /* bytes: a cache line, and the widest vector */
-    ATTN_NR_MAX = 64,    /* widest panel of any set, in floats */
-    ATTN_QKV_PAD = 16,   /* between rows of QKV, which would share cache sets at 3*768 */
-    ATTN_K_BLOCK = 384,  /* terms packed at a time where B is not packed for good */
+    ATTN_ALIGN = 64,    /* bytes: a cache line, and the widest vector */
+    ATTN_NR_MAX = 64,   /* widest panel of any set, in floats */
+    ATTN_VEC_MAX = 16,  /* longest vector of any set, in floats */
+    ATTN_QKV_PAD = 16,  /* between rows of Q, K, V, which would share cache sets at 768 */
+    ATTN_K_BLOCK = 384, /* terms packed at a time where B is not packed for good */
     ATTN_DENSE = 1 << 30 /* attn_gemm.diag or edge that forbids nothing */
 };
 
@@ -88,10 +89,10 @@ struct attn_product {
     bool gelu;
     const float *bias;
     struct attn_cmat res; /* data = NULL: none */
-    /* If not NULL, with panels alone: where a part of C goes that begins at row m0 and
-     * column n0, which may be itself, or spare, which lasts until then has returned. */
-    struct attn_mat (*place)(const void *arg, struct attn_mat part, struct attn_mat spare,
-                             int m0, int n0);
+    /* If not NULL, with panels alone: where the part of C goes that begins at row m0 and
+     * column n0 and is as large as spare, which lasts until then has returned. c.data is
+     * not used. */
+    struct attn_mat (*place)(const void *arg, struct attn_mat spare, int m0, int n0);
     /* If not NULL, called for each part by the task that has just finished it. */
     void (*then)(const void *arg, struct attn_cmat part, int m0, int n0);
     const void *arg; /* theirs */
@@ -124,21 +125,21 @@ struct attn_kv attn_kv_at(float *mem, struct attn_dims d);
 
 /* What attn_product needs to put the keys and values of a projection where the kernels
  * want them, while they are in cache. Row 0 of the projection is token first. With
- * attn_kv_place they may go there alone, and C then holds nothing but Q. */
+ * attn_kv_place they go there alone, and Q to q. */
 struct attn_kv_fill {
     const struct attn_kernels *k;
     const struct attn_kv *kv;
     int first;
+    struct attn_mat q; /* [rows, d_model], ld: d_model rounded up to panels or more */
 };
-struct attn_mat attn_kv_place(const void *fill, struct attn_mat part,
-                              struct attn_mat spare, int m0, int n0);
+struct attn_mat attn_kv_place(const void *fill, struct attn_mat spare, int m0, int n0);
 void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0);
 
 /* Z of the rows first..n-1, all heads but skip (-1: none). qkv, of which Q is read, and z
  * begin at row first; kv holds all n. */
 struct attn_fused {
     struct attn_mat z;    /* [n - first, d_model] */
-    struct attn_cmat qkv; /* [n - first, 3*d_model] */
+    struct attn_cmat qkv; /* [n - first, d_model or more] */
     const struct attn_kv *kv;
     struct attn_opts opts;
     int first, n, skip;

@@ -181,7 +181,7 @@ enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
     t->h = h;
     t->head = head;
     struct attn_kv kv = attn_kv_at(t->work, d);
-    struct attn_kv_fill fill = {c->k, &kv, 0};
+    struct attn_kv_fill fill = {.k = c->k, .kv = &kv};
     /* What attn_project and attn_output do, with the panels where there are any. */
     attn_multiply(c, &(struct attn_product){.c = t->qkv,
                                             .a = x,
