@@ -63,7 +63,7 @@ static struct step_action any_action(uint64_t *seed)
     size_t n = sizeof verbs / sizeof *verbs;
     struct step_action a = {.verb = verbs[case_random(seed) % n]};
     a.i = (int)(case_random(seed) % 12) - 1;
-    a.x = case_unit(seed) * (a.verb == STEP_ZOOM || a.verb == STEP_PAN ? 500 : 1);
+    a.x = case_unit(seed) * (a.verb == STEP_ZOOM || a.verb == STEP_PAN ? 500.0f : 1.0f);
     a.y = case_unit(seed) * 300;
     a.z = 1 + case_unit(seed) * 0.7f;
     a.ref = (struct step_ref){(enum attn_tensor)(case_random(seed) % ATTN_TENSOR_COUNT),

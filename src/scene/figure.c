@@ -350,18 +350,19 @@ void scene_figure_heads(struct scene *sc, const struct step_state *s,
     float y = margin + head_h + above, side = pitch * (1 - gap_share);
     float cap = sc->font->cap[FONT_MONO] * number_size;
     for (int i = 0; i < blocks * heads; i++) {
-        float cx = x + (float)(i % heads) * pitch, cy = y + (float)(i / heads) * pitch;
+        int block = i / heads, head = i % heads;
+        float cx = x + (float)head * pitch, cy = y + (float)block * pitch;
         struct scene_rect box = {cx, cy, side, side};
         if (!scene_head_image(sc, s, src, i, box))
             (void)scene_rect(sc, box, 0, b.theme->empty);
-        if (i < heads)
+        if (block == 0)
             (void)scene_text(sc, cx + side / 2, y - label_gap, ALIGN_CENTER, FONT_MONO,
                              number_size, b.theme->ink_soft,
-                             scene_print(sc, "%d", i + 1));
-        if (i % heads == 0)
+                             scene_print(sc, "%d", head + 1));
+        if (head == 0)
             (void)scene_text(sc, x - label_gap, cy + (side + cap) / 2, ALIGN_RIGHT,
                              FONT_MONO, number_size, b.theme->ink_soft,
-                             scene_print(sc, "%d", i / heads + 1));
+                             scene_print(sc, "%d", block + 1));
     }
     (void)scene_text(sc, x + pitch * (float)heads / 2, y - above + axis_size,
                      ALIGN_CENTER, FONT_UI, axis_size, b.theme->ink_soft, "head");

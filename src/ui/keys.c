@@ -119,7 +119,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_WINDOW, {"Ctrl E"}, "export a picture or a film"},
     {GROUP_WINDOW, {"Ctrl C"}, "copy cell, row, matrix"},
     {GROUP_WINDOW, {"Ctrl Shift C"}, "copy the picture"},
-    {GROUP_WINDOW, {"Ctrl L"}, "copy the line that shows this"},
+    {GROUP_WINDOW, {"Ctrl L"}, "copy its command line"},
     {GROUP_WINDOW, {"Ctrl Q"}, "quit"},
     {GROUP_MOUSE, {"hover"}, "explain a cell"},
     {GROUP_MOUSE, {"click"}, "pin a cell, select a row"},
