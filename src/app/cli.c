@@ -827,7 +827,8 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         c->mode = g.at[OPT_HELP] ? CLI_HELP : CLI_VERSION;
         return true;
     }
-    return mode_options(c, &g, e) && number_options(c, &g, e) && size_option(c, &g, e) && density_option(c, &g, e) &&
-           place_options(c, &g, e) && off_option(c, &g, e) && source_options(c, &g, e) &&
-           look_options(c, &g, e) && time_options(c, &g, e) && shown_options(c, &g, e);
+    return mode_options(c, &g, e) && number_options(c, &g, e) && size_option(c, &g, e) &&
+           density_option(c, &g, e) && place_options(c, &g, e) && off_option(c, &g, e) &&
+           source_options(c, &g, e) && look_options(c, &g, e) && time_options(c, &g, e) &&
+           shown_options(c, &g, e);
 }

@@ -49,7 +49,7 @@ struct cli {
     const char *compare, *with; /* a dump, and another instead of a model */
     double tolerance;           /* 0: the usual */
     bool table;                 /* of the comparison, and no picture */
-    struct step_actions start; /* lead from the first state to what was asked for */
+    struct step_actions start;  /* lead from the first state to what was asked for */
 };
 
 /* argv[0] is the program. ERR_USAGE: one line that says what, where and what to do. */

@@ -304,8 +304,8 @@ void ui_bottom_bar(const struct ui *u)
     x = window_button(u, x, cy, BUTTON, UI_ID_FULL, ui_act(STEP_FULLSCREEN, 0), NULL,
                       "Full screen (F11)");
     icon_full(u, x + mid, cy);
-    x = window_button(u, x, cy, BUTTON, UI_ID_EXPORT,
-                      ui_act(STEP_EDIT, STEP_EDIT_EXPORT), NULL, "Export (Ctrl E)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_EXPORT, ui_act(STEP_EDIT, STEP_EDIT_EXPORT),
+                      NULL, "Export (Ctrl E)");
     icon_export(u, x + mid, cy);
     x = window_button(u, x, cy, BUTTON, UI_ID_LARGER, ui_act(STEP_UI_SIZE_BY, 1), "A+",
                       "Larger (Ctrl =)");

@@ -17,9 +17,9 @@ enum {
 struct panel_target {
     enum attn_tensor tensor; /* stage 1: Q, K or V */
     int row;
-    int col;    /* cell of that row; -1: the whole row */
-    int column; /* stages 6 and 7: a column of the result to have in view; -1: none */
-    float done; /* how far the animation has come with this cell, 0 .. 1 */
+    int col;      /* cell of that row; -1: the whole row */
+    int column;   /* stages 6 and 7: a column of the result to have in view; -1: none */
+    float done;   /* how far the animation has come with this cell, 0 .. 1 */
     bool several; /* all selected rows, where the stage has weights */
 };
 

@@ -41,12 +41,12 @@ enum ui_id {
     UI_ID_TEXT_SPECIAL,
     UI_ID_RANK = 94,
     UI_ID_LEAST,
-    UI_ID_HINT = 60,   /* + place in the row of key hints */
-    UI_ID_HEAD = 100,  /* + head */
+    UI_ID_HINT = 60,  /* + place in the row of key hints */
+    UI_ID_HEAD = 100, /* + head */
     UI_ID_EXPORT = 470,
     UI_ID_OUT, /* + choice of the export dialog, row by row */
-    UI_ID_OUT_END = UI_ID_OUT + STEP_OUT_FORMAT_COUNT + STEP_OUT_PART_COUNT +
-                    STEP_OUT_SIZE_COUNT + 2,
+    UI_ID_OUT_END =
+        UI_ID_OUT + STEP_OUT_FORMAT_COUNT + STEP_OUT_PART_COUNT + STEP_OUT_SIZE_COUNT + 2,
     UI_ID_STRIP = 500, /* + head */
     UI_ID_END = 1000
 };
