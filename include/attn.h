@@ -52,7 +52,13 @@ struct attn_cmat {
     int rows, cols, ld;
 };
 
-enum attn_status { ATTN_OK, ATTN_BAD_SHAPE, ATTN_NO_ROOM, ATTN_UNKNOWN_KERNELS };
+enum attn_status {
+    ATTN_OK,
+    ATTN_BAD_SHAPE,
+    ATTN_NO_ROOM,
+    ATTN_UNKNOWN_KERNELS,
+    ATTN_BAD_OPTS
+};
 const char *attn_status_text(enum attn_status s);
 
 struct attn_dims {
@@ -75,13 +81,49 @@ enum attn_stage {
     ATTN_STAGE_COUNT
 };
 
-/* What may be switched off. attn_opts_default() has everything on. */
+/* What S is divided by. The first is right (Vaswani et al. 2017, sec. 3.2.1), the others
+ * are the usual mistakes. */
+enum attn_divisor {
+    ATTN_SQRT_D_HEAD,
+    ATTN_D_HEAD,
+    ATTN_SQRT_D_MODEL,
+    ATTN_DIVISOR_COUNT
+};
+/* What every stage's result is rounded to, to nearest even; it is held as float32. */
+enum attn_precision { ATTN_FLOAT32, ATTN_BFLOAT16, ATTN_FLOAT16, ATTN_PRECISION_COUNT };
+enum { ATTN_SILENT_MOST = 64 /* heads that attn_opts.silent can name */ };
+
+/* How a block is computed. attn_opts_default() is right; everything else takes a stage out
+ * or does it wrong, to show what it is there for. */
 struct attn_opts {
-    bool scale;    /* S / sqrt(d_head) */
+    bool scale;    /* S is divided; by what: divisor */
     bool causal;   /* j > i is forbidden */
     bool residual; /* + h in the output projection */
+    /* From here on 0 is right. Stage by stage alone: see attn_opts_fused. */
+    bool shifted; /* the mask is one off: j > i + 1 is forbidden, so that
+                                    * row i sees the very token that it should predict */
+    bool no_max;  /* softmax does not subtract the row's maximum */
+    bool no_bias; /* b_qkv and b_o are left out */
+    bool swapped; /* Q is X * W_K and K is X * W_Q */
+    enum attn_divisor divisor;
+    enum attn_precision precision;
+    float temperature; /* softmax(S / temperature); 0 stands for 1 */
+    uint64_t silent;   /* bit h: O of head h < ATTN_SILENT_MOST is 0 */
 };
 struct attn_opts attn_opts_default(void);
+bool attn_opts_same(struct attn_opts a, struct attn_opts b); /* the same numbers */
+/* ATTN_BAD_OPTS: a temperature < 0 or not finite, an enum out of range. */
+enum attn_status attn_opts_check(struct attn_opts o);
+/* Whether attn_block can do it: scale, causal and residual are on or off, the rest is
+ * right. */
+bool attn_opts_fused(struct attn_opts o);
+/* What S is divided by: 1 where scale is off. */
+double attn_divisor_of(struct attn_opts o, struct attn_dims d);
+/* Keys that row i of n may see: 0 .. attn_seen() - 1. */
+int attn_seen(struct attn_opts o, int i, int n);
+bool attn_is_silent(struct attn_opts o, int head);
+/* v rounded to nearest even; beyond the format's range an infinity. */
+float attn_rounded(float v, enum attn_precision p);
 
 struct attn_packed; /* the same weights laid out by attn_pack */
 
@@ -179,6 +221,27 @@ enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
                              struct attn_cmat z, struct attn_cmat w_o, const float *b_o,
                              struct attn_cmat h);
 
+/* The same stages as opts has them, and what comes of them rounded to opts.precision. With
+ * attn_opts_default() they are the functions above to the bit. ATTN_BAD_OPTS: see
+ * attn_opts_check. */
+enum attn_status attn_scale_as(const struct attn_ctx *c, struct attn_mat out,
+                               struct attn_cmat s, struct attn_opts opts,
+                               struct attn_dims d);
+enum attn_status attn_mask_as(const struct attn_ctx *c, struct attn_mat out,
+                              struct attn_cmat s, struct attn_opts opts);
+/* no_max: e^s and its sum are taken in float32 as they are, so that a score from 88.8 on
+ * overflows: inf / inf = NaN. -INFINITY still gives 0. */
+enum attn_status attn_softmax_as(const struct attn_ctx *c, struct attn_mat p,
+                                 struct attn_cmat s, struct attn_opts opts,
+                                 int64_t *n_empty);
+/* Row i reads v rows j < attn_seen(opts, i, n) alone. */
+enum attn_status attn_weighted_sum_as(const struct attn_ctx *c, struct attn_mat z,
+                                      struct attn_cmat p, struct attn_cmat v,
+                                      struct attn_opts opts);
+/* m itself, rounded. */
+enum attn_status attn_round(const struct attn_ctx *c, struct attn_mat m,
+                            enum attn_precision p);
+
 /* ---- all of them ---------------------------------------------------------------------- */
 
 /* Every matrix a run keeps, named. */
@@ -217,7 +280,9 @@ struct attn_trace {
     struct attn_mat z, y_proj, y;
     struct attn_stats stats[ATTN_TENSOR_COUNT]; /* of the head in view */
     int64_t n_empty_row;                        /* rows of S without one visible key */
-    void *work;                                 /* the fused path's */
+    const struct attn_edit *edits;              /* the caller's; n_edit of them */
+    int n_edit;
+    void *work; /* the fused path's */
 };
 
 /* Bytes that attn_trace_init needs; 0 where dims are bad. */
@@ -227,10 +292,26 @@ enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void 
                                  size_t bytes);
 
 /* All seven stages: every intermediate of head `head`, the other heads' z by the fused
- * path. This is the definition of what the program shows. */
+ * path where it can, else stage by stage too. This is the definition of what the program shows. */
 enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                           struct attn_cmat x, struct attn_cmat h,
                           const struct attn_weights *w, struct attn_opts opts, int head);
+
+/* A number that is not computed but given: cell (row, col) of a tensor of one head. */
+struct attn_edit {
+    enum attn_tensor tensor; /* ATTN_Q .. ATTN_P; of what is given to a run, the caller
+                              * changes the input itself */
+    int head;
+    int row, col;
+    float value;
+};
+/* attn_run with n_edit numbers given: each is put in its place when its stage has been
+ * computed, and what follows reads it. edits must outlive the trace. ATTN_BAD_SHAPE also
+ * for an edit of another tensor or outside its matrix. */
+enum attn_status attn_run_edited(const struct attn_ctx *c, struct attn_trace *t,
+                                 struct attn_cmat x, struct attn_cmat h,
+                                 const struct attn_weights *w, struct attn_opts opts,
+                                 int head, const struct attn_edit *edits, int n_edit);
 
 /* Moves the view of a trace that attn_run has filled to another head: that head's S to P,
  * its z (stage by stage, so within rounding of the fused one) and its statistics; y stays. */
@@ -339,6 +420,10 @@ struct attn_row {
 };
 struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s,
                                  int n);
+/* The same of opts.temperature and opts.no_max: e[j] = exp((s[j] - max) / temperature),
+ * max = 0 with no_max. The row then may overflow: sum is infinite, entropy and top NaN. */
+struct attn_row attn_row_explain_as(const struct attn_ctx *c, float *e, const float *s,
+                                    int n, struct attn_opts opts);
 
 /* ---- every head at a glance ------------------------------------------------------------ */
 
@@ -370,7 +455,9 @@ size_t attn_heads_bytes(struct attn_dims d); /* of work; 0 where dims are bad */
 
 /* All heads of a block from its qkv [n_tok, 3*d_model]: scores, division (opts.scale),
  * mask (opts.causal) and softmax as attn_run has them, 32 rows of a head at a time and
- * never n_tok x n_tok. ids [n_tok]: the tokens, for induction alone; NULL: unknown.
+ * never n_tok x n_tok; so too with every option that changes S or A. opts.swapped takes
+ * qkv's first columns for the keys: leave it out where qkv is an attn_trace's, which has
+ * done so. ids [n_tok]: the tokens, for induction alone; NULL: unknown.
  * ATTN_NO_ROOM: bytes < attn_heads_bytes(d). */
 enum attn_status attn_heads(const struct attn_ctx *c, const struct attn_heads_out *out,
                             struct attn_cmat qkv, const int32_t *ids,

@@ -97,5 +97,6 @@ int attn_block_tests(void);
 int attn_linear_tests(void);
 int attn_refusal_tests(void);
 int attn_heads_tests(void);
+int attn_broken_tests(void);
 
 #endif

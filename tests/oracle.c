@@ -178,10 +178,16 @@ int oracle_softmax(double *want, double *bound, struct attn_cmat s)
 void oracle_weighted_sum(double *want, double *bound, struct attn_cmat p,
                          struct attn_cmat v, bool causal)
 {
+    oracle_weighted_sum_as(want, bound, p, v, (struct attn_opts){.causal = causal});
+}
+
+void oracle_weighted_sum_as(double *want, double *bound, struct attn_cmat p,
+                            struct attn_cmat v, struct attn_opts o)
+{
     for (int i = 0; i < p.rows; i++) {
         double *z = want + (size_t)i * v.cols;
         double *mass = bound + (size_t)i * v.cols;
-        int n = causal ? i + 1 : v.rows;
+        int n = oracle_seen(o, i, v.rows);
         memset(z, 0, (size_t)v.cols * sizeof *z);
         memset(mass, 0, (size_t)v.cols * sizeof *mass);
         for (int j = 0; j < n; j++) {
@@ -195,6 +201,116 @@ void oracle_weighted_sum(double *want, double *bound, struct attn_cmat p,
         for (int c = 0; c < v.cols; c++)
             mass[c] = g(n) * mass[c] + n * (double)FLT_TRUE_MIN;
     }
+}
+
+int oracle_seen(struct attn_opts o, int i, int n)
+{
+    int seen = o.shifted ? i + 2 : i + 1;
+    return o.causal && seen < n ? seen : n;
+}
+
+double oracle_divisor(struct attn_opts o, struct attn_dims d)
+{
+    double d_head = (double)d.d_model / d.n_head;
+    if (!o.scale) return 1;
+    if (o.divisor == ATTN_D_HEAD) return d_head;
+    return sqrt(o.divisor == ATTN_SQRT_D_MODEL ? (double)d.d_model : d_head);
+}
+
+/* Without the maximum: e_j = exp(s_j), each with a relative error of about u*|s_j| from its
+ * argument and exp's own; beyond FLT_MAX it is infinite, far below FLT_MIN it is 0. */
+static void bare_row(double *s, double *d, int n)
+{
+    const double edge = 0.01; /* of an exponent: nearer to overflow nothing is claimed */
+    double sum = 0;
+    double top = -HUGE_VAL;
+    double off = 0;
+    int visible = 0;
+    for (int j = 0; j < n; j++) {
+        if (s[j] == -HUGE_VAL) continue;
+        visible++;
+        top = fmax(top, s[j]);
+        sum += exp(s[j]);
+        off = fmax(off, 4 * u * fabs(s[j]) + exp_error);
+    }
+    double over = log((double)FLT_MAX);
+    double under = log((double)FLT_TRUE_MIN);
+    bool huge = sum > (double)FLT_MAX;
+    bool unsure =
+        visible > 0 && (fabs(log(sum) - over) < edge || fabs(top - over) < edge ||
+                        (top < under + 2 && top > under - 2));
+    for (int j = 0; j < n; j++) {
+        bool hidden = s[j] == -HUGE_VAL;
+        double e = hidden ? 0 : exp(s[j]);
+        if (hidden) {
+            s[j] = d[j] = 0;
+            continue;
+        }
+        if (huge)
+            d[j] = fabs(s[j] - over) < edge ? HUGE_VAL : 0;
+        else
+            d[j] = e / sum * (exp(2 * off) * (1 + g(n + 3)) - 1) +
+                   n * 2 * (double)FLT_MIN / fmax(sum, (double)FLT_TRUE_MIN);
+        s[j] = huge ? (e > (double)FLT_MAX ? (double)NAN : 0) : e / sum;
+        if (!huge && top < under) s[j] = (double)NAN;
+        if (unsure) d[j] = HUGE_VAL;
+    }
+}
+
+void oracle_softmax_as(double *want, double *bound, struct attn_cmat s,
+                       struct attn_opts o)
+{
+    double t = o.temperature > 0 ? (double)o.temperature : 1;
+    for (int i = 0; i < s.rows; i++) {
+        double *w = want + (size_t)i * s.cols;
+        double *d = bound + (size_t)i * s.cols;
+        for (int j = 0; j < s.cols; j++) {
+            w[j] = at(s, i, j) / t;
+            d[j] = 0;
+        }
+        if (o.no_max)
+            bare_row(w, d, s.cols);
+        else
+            softmax_row(w, d, s.cols, 4, s.cols + 2);
+    }
+}
+
+/* Significand and least unit of a format: unit roundoff 2^-digits. */
+static void format(enum attn_precision p, int *digits, double *tiny, double *most)
+{
+    *digits = p == ATTN_BFLOAT16 ? 8 : 11;
+    *tiny = p == ATTN_BFLOAT16 ? 0x1p-133 : 0x1p-24;
+    *most = p == ATTN_BFLOAT16 ? 0x1.fep127 : 65504.0;
+}
+
+void oracle_round(const double *want, double *bound, int n, enum attn_precision p)
+{
+    int digits = 0;
+    double tiny = 0;
+    double most = 0;
+    if (p == ATTN_FLOAT32) return;
+    format(p, &digits, &tiny, &most);
+    for (int i = 0; i < n; i++)
+        bound[i] += ldexp(fabs(want[i]) + bound[i], -digits) + tiny / 2;
+}
+
+float oracle_nearest(float v, enum attn_precision p)
+{
+    int digits = 0;
+    double tiny = 0;
+    double most = 0;
+    format(p, &digits, &tiny, &most);
+    double size = fabs((double)v);
+    int exponent = 0;
+    (void)frexp(size,
+                &exponent); /* size < 2^exponent: one place is 2^(exponent - digits) */
+    double place = fmax(ldexp(1, exponent - digits), tiny);
+    double below = floor(size / place) * place;
+    double half = size - below;
+    bool odd = fmod(below / place, 2) == 1;
+    if (half > place / 2 || (half == place / 2 && odd)) below += place;
+    if (below > most) below = HUGE_VAL;
+    return (float)copysign(below, (double)v);
 }
 
 void oracle_head(double *want, double *bound, struct attn_cmat q, struct attn_cmat k,

@@ -30,4 +30,18 @@ void oracle_output(double *want, double *bound, struct attn_cmat z, struct attn_
 void oracle_head(double *want, double *bound, struct attn_cmat q, struct attn_cmat k,
                  struct attn_cmat v, struct attn_opts o);
 
+/* With a stage done wrong on purpose. What a mask that is one off shows: j <= i + 1. */
+int oracle_seen(struct attn_opts o, int i, int n);
+double oracle_divisor(struct attn_opts o, struct attn_dims d); /* 1: not divided */
+/* S / temperature; without the maximum float32 overflows and underflows, as it is told to.
+ * Rows in which that hangs on the last rounding have a bound of infinity. */
+void oracle_softmax_as(double *want, double *bound, struct attn_cmat s,
+                       struct attn_opts o);
+void oracle_weighted_sum_as(double *want, double *bound, struct attn_cmat p,
+                            struct attn_cmat v, struct attn_opts o);
+/* bound grows by what rounding want to the format may cost. */
+void oracle_round(const double *want, double *bound, int n, enum attn_precision p);
+/* v rounded to nearest even among all numbers of the format, in exact arithmetic. */
+float oracle_nearest(float v, enum attn_precision p);
+
 #endif

@@ -14,6 +14,7 @@ const char *attn_status_text(enum attn_status s)
         [ATTN_BAD_SHAPE] = "shapes do not fit together",
         [ATTN_NO_ROOM] = "too little memory was given",
         [ATTN_UNKNOWN_KERNELS] = "no such kernel set on this machine",
+        [ATTN_BAD_OPTS] = "this option cannot be computed here",
     };
     return text[s];
 }
@@ -37,11 +38,6 @@ int attn_d_head(struct attn_dims d)
     return d.d_model / d.n_head;
 }
 
-struct attn_opts attn_opts_default(void)
-{
-    return (struct attn_opts){.scale = true, .causal = true, .residual = true};
-}
-
 bool attn_mat_is(struct attn_cmat m, int rows, int cols)
 {
     return m.data && rows >= 1 && cols >= 1 && m.rows == rows && m.cols == cols &&
@@ -63,11 +59,6 @@ struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n)
     return (struct attn_cmat){m.data + from, m.rows, n, m.ld};
 }
 
-float attn_scale_factor(struct attn_opts o, int d_head)
-{
-    return o.scale ? (float)(1.0 / sqrt((double)d_head)) : 1.0f;
-}
-
 /* ---- stages that go row by row ------------------------------------------------------ */
 
 struct rows_job {
@@ -75,8 +66,8 @@ struct rows_job {
     struct attn_mat out;
     struct attn_cmat in;
     const float *gain, *bias;
-    double number; /* eps */
-    int d_head;
+    double number; /* eps; what is divided by */
+    struct attn_opts opts;
     int64_t *n_empty;
     void (*row)(const struct rows_job *j, float *out, const float *in, int i);
 };
@@ -147,24 +138,24 @@ enum attn_status attn_layer_norm(const struct attn_ctx *c, struct attn_mat x,
 }
 
 /* In double: the quotient of two float32 roundings would be off by more than half a
- * unit wherever sqrt(d_head) is not an integer. Where it is a power of two (GPT-2's 8),
- * a product says the same. */
-void attn_scale_floats(float *out, const float *in, int n, int d_head)
+ * unit wherever the divisor is not a float32. Where it is a power of two (GPT-2's 8), a
+ * product says the same. */
+void attn_divide_floats(float *out, const float *in, int n, double divisor)
 {
     int exponent;
-    double root = sqrt((double)d_head);
-    if (frexp(root, &exponent) == 0.5) {
-        float by = (float)(1.0 / root);
+    if (frexp(divisor, &exponent) == 0.5) {
+        float by = (float)(1.0 / divisor);
         for (int a = 0; a < n; a++) out[a] = in[a] * by;
     } else {
-        for (int a = 0; a < n; a++) out[a] = (float)((double)in[a] / root);
+        for (int a = 0; a < n; a++) out[a] = (float)((double)in[a] / divisor);
     }
 }
 
 static void scale_row(const struct rows_job *j, float *out, const float *in, int i)
 {
     (void)i;
-    attn_scale_floats(out, in, j->out.cols, j->d_head);
+    attn_divide_floats(out, in, j->out.cols, j->number);
+    attn_round_floats(out, j->out.cols, j->opts.precision);
 }
 
 enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
@@ -172,12 +163,26 @@ enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
 {
     if (d_head < 1) return ATTN_BAD_SHAPE;
     return rows_run(
-        c, &(struct rows_job){.out = out, .in = s, .d_head = d_head, .row = scale_row});
+        c, &(struct rows_job){
+               .out = out, .in = s, .number = sqrt((double)d_head), .row = scale_row});
+}
+
+enum attn_status attn_scale_as(const struct attn_ctx *c, struct attn_mat out,
+                               struct attn_cmat s, struct attn_opts opts,
+                               struct attn_dims d)
+{
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
+    if (attn_dims_check(d) != ATTN_OK) return ATTN_BAD_SHAPE;
+    return rows_run(c, &(struct rows_job){.out = out,
+                                          .in = s,
+                                          .number = attn_divisor_of(opts, d),
+                                          .opts = opts,
+                                          .row = scale_row});
 }
 
 static void mask_row(const struct rows_job *j, float *out, const float *in, int i)
 {
-    int seen = attn_min(i + 1, j->out.cols);
+    int seen = attn_seen(j->opts, i, j->out.cols);
     if (out != in) memcpy(out, in, (size_t)seen * sizeof *out);
     for (int a = seen; a < j->out.cols; a++) out[a] = -INFINITY;
 }
@@ -185,39 +190,107 @@ static void mask_row(const struct rows_job *j, float *out, const float *in, int 
 enum attn_status attn_mask(const struct attn_ctx *c, struct attn_mat out,
                            struct attn_cmat s)
 {
-    return rows_run(c, &(struct rows_job){.out = out, .in = s, .row = mask_row});
+    return attn_mask_as(c, out, s, attn_opts_default());
 }
 
-/* What softmax gives for a row that holds NaN or +INFINITY, or -INFINITY alone. */
-static void odd_row(float *p, const float *s, int n, bool clean)
+enum attn_status attn_mask_as(const struct attn_ctx *c, struct attn_mat out,
+                              struct attn_cmat s, struct attn_opts opts)
 {
-    for (int a = 0; a < n; a++) p[a] = clean || s[a] == -INFINITY ? 0.0f : NAN;
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
+    return rows_run(
+        c, &(struct rows_job){.out = out, .in = s, .opts = opts, .row = mask_row});
+}
+
+/* Without the maximum: what float32 makes of it. Hidden cells are held as -1 until the sum
+ * is known, since p may be s. Returns how many are not hidden. */
+static int bare_softmax(const struct attn_kernels *k, float *p, const float *s, int n,
+                        struct attn_opts o)
+{
+    enum { CHUNK = 64 };
+    int visible = 0;
+    float sum = 0.0f, coldness = attn_coldness(o);
+    for (int j0 = 0; j0 < n; j0 += CHUNK) {
+        bool hidden[CHUNK];
+        float *e = p + j0;
+        int m = attn_min(CHUNK, n - j0);
+        for (int a = 0; a < m; a++) {
+            hidden[a] = s[j0 + a] == -INFINITY;
+            e[a] = s[j0 + a] * coldness;
+        }
+        k->exp(e, e, m);
+        for (int a = 0; a < m; a++) {
+            if (hidden[a])
+                e[a] = -1.0f;
+            else
+                sum += e[a];
+            visible += !hidden[a];
+        }
+    }
+    for (int a = 0; a < n; a++) p[a] = p[a] == -1.0f ? 0.0f : p[a] / sum;
+    attn_round_floats(p, n, o.precision);
+    return visible;
+}
+
+enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const float *s,
+                               int n, struct attn_opts o)
+{
+    float max;
+    if (o.no_max) return bare_softmax(k, p, s, n, o) > 0 ? ATTN_ROW_FULL : ATTN_ROW_EMPTY;
+    bool clean = k->row_max(&max, s, n);
+    if (!clean || max == -INFINITY) {
+        for (int a = 0; a < n; a++) p[a] = clean || s[a] == -INFINITY ? 0.0f : NAN;
+        return clean ? ATTN_ROW_EMPTY : ATTN_ROW_ODD;
+    }
+    float sum = k->row_exp(p, s, n, attn_coldness(o), max);
+    k->row_div(p, p, n, sum);
+    attn_round_floats(p, n, o.precision);
+    return ATTN_ROW_FULL;
 }
 
 static void softmax_row(const struct rows_job *j, float *p, const float *s, int i)
 {
     (void)i;
-    int n = j->out.cols;
-    float max;
-    bool clean = j->k->row_max(&max, s, n);
-    if (!clean || max == -INFINITY) {
-        odd_row(p, s, n, clean);
-        if (clean) __atomic_fetch_add(j->n_empty, 1, __ATOMIC_RELAXED);
-        return;
-    }
-    float sum = j->k->row_exp(p, s, n, 1.0f, max);
-    j->k->row_div(p, p, n, sum);
+    if (attn_soften(j->k, p, s, j->out.cols, j->opts) == ATTN_ROW_EMPTY)
+        __atomic_fetch_add(j->n_empty, 1, __ATOMIC_RELAXED);
+}
+
+enum attn_status attn_softmax_as(const struct attn_ctx *c, struct attn_mat p,
+                                 struct attn_cmat s, struct attn_opts opts,
+                                 int64_t *n_empty)
+{
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
+    int64_t empty = 0;
+    enum attn_status st = rows_run(c, &(struct rows_job){.k = c->k,
+                                                         .out = p,
+                                                         .in = s,
+                                                         .opts = opts,
+                                                         .n_empty = &empty,
+                                                         .row = softmax_row});
+    if (n_empty && st == ATTN_OK) *n_empty = empty;
+    return st;
 }
 
 enum attn_status attn_softmax(const struct attn_ctx *c, struct attn_mat p,
                               struct attn_cmat s, int64_t *n_empty)
 {
-    int64_t empty = 0;
-    enum attn_status st = rows_run(
-        c, &(struct rows_job){
-               .k = c->k, .out = p, .in = s, .n_empty = &empty, .row = softmax_row});
-    if (n_empty && st == ATTN_OK) *n_empty = empty;
-    return st;
+    return attn_softmax_as(c, p, s, attn_opts_default(), n_empty);
+}
+
+static void round_row(const struct rows_job *j, float *out, const float *in, int i)
+{
+    (void)in, (void)i;
+    attn_round_floats(out, j->out.cols, j->opts.precision);
+}
+
+enum attn_status attn_round(const struct attn_ctx *c, struct attn_mat m,
+                            enum attn_precision p)
+{
+    const struct attn_opts opts = {.precision = p};
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
+    if (p == ATTN_FLOAT32) return ATTN_OK;
+    return rows_run(c,
+                    &(struct rows_job){
+                        .out = m, .in = attn_const(m), .opts = opts, .row = round_row});
 }
 
 /* ---- stages that are products --------------------------------------------------------- */
@@ -252,6 +325,34 @@ enum attn_status attn_weighted_sum(const struct attn_ctx *c, struct attn_mat z,
         return ATTN_BAD_SHAPE;
     attn_multiply(c, &(struct attn_product){.c = z, .a = p, .b = v, .causal = causal});
     return ATTN_OK;
+}
+
+/* What a mask that is one off lets through besides: p[i][i+1] of v's row i + 1. */
+struct next_job {
+    struct attn_mat z;
+    struct attn_cmat p, v;
+};
+
+static void next_task(const void *arg, int i)
+{
+    const struct next_job *j = arg;
+    if (i + 1 >= j->v.rows) return;
+    float *z = j->z.data + (size_t)i * j->z.ld;
+    const float *v = j->v.data + (size_t)(i + 1) * j->v.ld;
+    float w = j->p.data[(size_t)i * j->p.ld + i + 1];
+    for (int a = 0; a < j->z.cols; a++) z[a] += w * v[a];
+}
+
+enum attn_status attn_weighted_sum_as(const struct attn_ctx *c, struct attn_mat z,
+                                      struct attn_cmat p, struct attn_cmat v,
+                                      struct attn_opts opts)
+{
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
+    enum attn_status st = attn_weighted_sum(c, z, p, v, opts.causal);
+    if (st != ATTN_OK) return st;
+    struct next_job next = {z, p, v};
+    if (opts.causal && opts.shifted) attn_parallel(c, z.rows, true, next_task, &next);
+    return attn_round(c, z, opts.precision);
 }
 
 enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,

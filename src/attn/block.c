@@ -133,6 +133,7 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
                                  size_t bytes)
 {
     int rows = n - first, width = d.d_model;
+    if (!attn_opts_fused(opts)) return ATTN_BAD_OPTS;
     if (attn_dims_check(d) != ATTN_OK || first < 0 || n <= first || n > d.n_tok ||
         !packed_for(w, c->k, d) || !attn_mat_is(io->x, rows, width) ||
         !attn_mat_is(attn_const(io->y), rows, width) ||

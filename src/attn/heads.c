@@ -72,7 +72,8 @@ static void pack_keys(const struct hand *w)
 {
     const struct job *j = w->j;
     int d = attn_d_head(j->d), nr = j->k->nr, n_tok = j->d.n_tok;
-    struct attn_cmat keys = attn_ccolumns(j->qkv, j->d.d_model + w->h * d, d);
+    int part = j->opts.swapped ? 0 : j->d.d_model;
+    struct attn_cmat keys = attn_ccolumns(j->qkv, part + w->h * d, d);
     for (int n0 = 0; n0 < n_tok; n0 += nr) {
         int n = attn_min(nr, n_tok - n0);
         attn_pack_panel(w->kt + (size_t)d * n0, attn_round_up(n, j->k->vec), keys, true,
@@ -85,8 +86,10 @@ static void tile_scores(const struct hand *w, int i0, int i1)
 {
     const struct job *j = w->j;
     int d = attn_d_head(j->d), nr = j->k->nr;
-    int keys = j->opts.causal ? i1 : j->d.n_tok;
-    const float *q = j->qkv.data + (size_t)i0 * j->qkv.ld + (size_t)w->h * d;
+    int keys = attn_seen(j->opts, i1 - 1, j->d.n_tok);
+    int part = j->opts.swapped ? j->d.d_model : 0;
+    const float *q =
+        j->qkv.data + (size_t)i0 * j->qkv.ld + (size_t)part + (size_t)w->h * d;
     for (int n0 = 0; n0 < keys; n0 += nr) {
         /* as wide as packed: the last keys of a panel may lie behind those wanted */
         int n = attn_min(nr, j->d.n_tok - n0);
@@ -100,8 +103,12 @@ static void tile_scores(const struct hand *w, int i0, int i1)
                                        .n = n,
                                        .k = d,
                                        .diag = ATTN_DENSE,
-                                       .edge = j->opts.causal ? i0 - n0 : ATTN_DENSE});
+                                       .edge = j->opts.causal ? i0 - n0 + j->opts.shifted
+                                                              : ATTN_DENSE});
     }
+    for (int i = i0; i < i1; i++)
+        attn_round_floats(w->tile + (size_t)(i - i0) * w->share.ld,
+                          attn_seen(j->opts, i, j->d.n_tok), j->opts.precision);
 }
 
 /* ---- images ------------------------------------------------------------------------- */
@@ -166,21 +173,13 @@ static void end_pixels(struct hand *w, int a)
  * -INFINITY, and is in no mean. */
 static bool weigh(struct hand *w, const float *s, int n)
 {
-    const struct attn_kernels *k = w->j->k;
-    if (w->j->opts.scale)
-        attn_scale_floats(w->p, s, n, attn_d_head(w->j->d));
-    else
-        for (int j = 0; j < n; j++) w->p[j] = s[j];
-    float max;
-    bool clean = k->row_max(&max, w->p, n);
-    if (!clean || max == -INFINITY) {
-        for (int j = 0; j < n; j++) w->p[j] = clean || w->p[j] == -INFINITY ? 0.0f : NAN;
-        w->n_odd++;
-        return false;
-    }
-    float by_kernel = k->row_exp(w->p, w->p, n, 1.0f, max);
-    k->row_div(w->p, w->p, n, by_kernel);
-    return true;
+    const struct job *j = w->j;
+    attn_divide_floats(w->p, s, n, attn_divisor_of(j->opts, j->d));
+    attn_round_floats(w->p, n, j->opts.precision);
+    bool whole = attn_soften(j->k, w->p, w->p, n, j->opts) == ATTN_ROW_FULL;
+    for (int a = 0; whole && j->opts.no_max && a < n; a++) whole = !isnan(w->p[a]);
+    w->n_odd += !whole;
+    return whole;
 }
 
 /* Sum of -p log2 p over the row. With x = s - max, p = exp(x) / z, so that it is
@@ -203,7 +202,7 @@ static void measure(struct hand *w, const float *s, int i, int n)
 {
     const struct job *j = w->j;
     const float *p = w->p;
-    double root = j->opts.scale ? sqrt((double)attn_d_head(j->d)) : 1.0;
+    double root = attn_divisor_of(j->opts, j->d) / (double)attn_coldness(j->opts);
     w->entropy += entropy_of(p, s, n, root);
     w->n_row++;
     if (i == 0) return; /* it sees itself alone, which says nothing of the head */
@@ -238,7 +237,7 @@ static void head_task(const void *arg, int h)
     for (int i = 0; i < n_tok; i++) {
         if (i % ROWS == 0) tile_scores(&w, i, attn_min(i + ROWS, n_tok));
         const float *s = w.tile + (size_t)(i % ROWS) * w.share.ld;
-        int n = j->opts.causal ? i + 1 : n_tok, a = (int)((int64_t)i * w.side / n_tok);
+        int n = attn_seen(j->opts, i, n_tok), a = (int)((int64_t)i * w.side / n_tok);
         if (a != pixel) {
             end_pixels(&w, pixel);
             begin_pixels(&w);
@@ -265,6 +264,7 @@ enum attn_status attn_heads(const struct attn_ctx *c, const struct attn_heads_ou
                             struct attn_opts opts, struct attn_dims d, void *work,
                             size_t bytes)
 {
+    if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
     if (attn_dims_check(d) != ATTN_OK || !attn_mat_is(qkv, d.n_tok, 3 * d.d_model))
         return ATTN_BAD_SHAPE;
     if (!work || bytes < attn_heads_bytes(d)) return ATTN_NO_ROOM;

@@ -163,8 +163,16 @@ struct attn_cmat attn_const(struct attn_mat m);
 struct attn_mat attn_columns(struct attn_mat m, int from, int n);
 struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n);
 float attn_scale_factor(struct attn_opts o, int d_head); /* 1 where scaling is off */
-/* out = in / sqrt(d_head), n of them, correctly rounded; out may be in. */
-void attn_scale_floats(float *out, const float *in, int n, int d_head);
+bool attn_opts_fused_heads(struct attn_opts o);
+float attn_coldness(struct attn_opts o); /* 1 / temperature */
+void attn_round_floats(float *v, int n, enum attn_precision p);
+/* out = in / divisor, n of them, correctly rounded; out may be in. */
+void attn_divide_floats(float *out, const float *in, int n, double divisor);
+/* Softmax of one row as o has it; p may be s. ODD: NaN or +INFINITY among the scores.
+ * EMPTY: nothing but -INFINITY, and p is 0. */
+enum attn_row_kind { ATTN_ROW_FULL, ATTN_ROW_EMPTY, ATTN_ROW_ODD };
+enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const float *s,
+                               int n, struct attn_opts o);
 
 static inline int attn_round_up(int n, int to)
 {

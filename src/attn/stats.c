@@ -40,11 +40,55 @@ void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n)
     c->k->exp(y, x, n);
 }
 
+/* Without the maximum: e^(s / temperature) as float32 has it, overflow and all. */
+static struct attn_row explain_bare(const struct attn_ctx *c, float *e, const float *s,
+                                    int n, float coldness)
+{
+    struct attn_row row = {.max = 0.0f};
+    double sum = 0.0, weighted = 0.0, largest = -1.0;
+    float in_float = 0.0f, chunk[64];
+    for (int j0 = 0; j0 < n; j0 += 64) {
+        int m = attn_min(64, n - j0);
+        float *to = e ? e + j0 : chunk;
+        for (int j = 0; j < m; j++) to[j] = s[j0 + j] * coldness;
+        c->k->exp(to, to, m);
+        for (int j = 0; j < m; j++) {
+            if (s[j0 + j] == -INFINITY) continue;
+            row.n_visible++;
+            in_float += to[j];
+            sum += (double)to[j];
+            if (to[j] > 0.0f)
+                weighted += (double)to[j] * (double)s[j0 + j] * (double)coldness;
+            if ((double)to[j] > largest) {
+                largest = (double)to[j];
+                row.top_at = j0 + j;
+            }
+        }
+    }
+    row.sum = in_float;
+    if (row.n_visible == 0) return row;
+    if (!(in_float > 0.0f && in_float < INFINITY)) {
+        row.entropy = row.top = NAN;
+        return row;
+    }
+    row.top = (float)(largest / sum);
+    row.entropy = (float)fmax(0.0, (log(sum) - weighted / sum) / log(2.0));
+    return row;
+}
+
 struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float *s,
                                  int n)
 {
+    return attn_row_explain_as(c, e, s, n, attn_opts_default());
+}
+
+struct attn_row attn_row_explain_as(const struct attn_ctx *c, float *e, const float *s,
+                                    int n, struct attn_opts opts)
+{
     struct attn_row row = {.max = -INFINITY};
+    float coldness = attn_coldness(opts);
     if (n < 1) return row;
+    if (opts.no_max) return explain_bare(c, e, s, n, coldness);
     bool clean = c->k->row_max(&row.max, s, n);
     for (int j = 0; j < n; j++) row.n_visible += s[j] != -INFINITY;
     if (!clean || row.n_visible == 0) {
@@ -52,14 +96,14 @@ struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float
         if (!clean) row.max = row.sum = row.entropy = row.top = NAN;
         return row;
     }
-    /* Entropy in bits: log2(sum) - sum of e * (s - max) / (sum * ln 2). Without room for
-     * e the exps are taken 64 at a time, and top is that of the largest score. */
+    /* Entropy in bits: log2(sum) - sum of e * (s - max) / (T * sum * ln 2). Without room
+     * for e the exps are taken 64 at a time, and top is that of the largest score. */
     double sum = 0.0, weighted = 0.0;
     float chunk[64];
     for (int j0 = 0; j0 < n; j0 += 64) {
         int m = attn_min(64, n - j0);
         float *to = e ? e + j0 : chunk;
-        c->k->row_exp(to, s + j0, m, 1.0f, row.max);
+        c->k->row_exp(to, s + j0, m, coldness, row.max);
         for (int j = 0; j < m; j++) {
             sum += (double)to[j];
             if (to[j] > 0.0f)
@@ -69,6 +113,7 @@ struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float
     while (s[row.top_at] != row.max) row.top_at++;
     row.sum = (float)sum;
     row.top = (float)(1.0 / sum);
+    weighted *= (double)coldness;
     row.entropy = (float)fmax(0.0, log2(sum) - weighted / (sum * log(2.0)));
     return row;
 }
