@@ -21,6 +21,7 @@ struct model {
     struct attn_dims dims; /* n_tok = n_ctx: all the tokens there are */
     struct attn_weights weights;
     const float *ln_gain, *ln_bias; /* [d_model]; NULL: 1, 0 */
+    float eps;                      /* of ln_1 */
     struct attn_cmat h;             /* [n_ctx, d_model] the residual stream */
     struct attn_cmat x;             /* [n_ctx, d_model] ln_1(h) */
     const char *const *tokens;      /* n_ctx texts, NULL: random input has no text */

@@ -198,10 +198,10 @@ struct scene_rgba scene_fade(struct scene_rgba c, float alpha);
 /* What the overview shows: see attn_heads. Head h of block b is number b * n_head + h. */
 struct scene_heads {
     int n_block, n_head;
-    int done;    /* blocks that are computed; the numbers of later ones are none yet */
-    int side;    /* of the images */
-    float gain;  /* scaled scores = gain * scores */
-    bool causal; /* the mask was on */
+    int done;   /* blocks that are computed; the numbers of later ones are none yet */
+    int side;   /* of the images */
+    float gain; /* scaled scores = gain * scores */
+    bool causal, shifted; /* the mask was on; one off */
     const struct attn_head_sum *sum;
     const float *scores, *weights; /* [n_block * n_head, side, side] */
     uint64_t version;              /* other numbers have another version, never 0 */
@@ -215,6 +215,20 @@ struct scene_next {
     int n;                        /* falling; 0: every logit is NaN */
     const char *text[SCENE_NEXT]; /* as struct scene_source has tokens */
     float p[SCENE_NEXT], logit[SCENE_NEXT];
+};
+
+/* The largest change in a tensor. row = -1: there is none. */
+struct scene_change {
+    int row, col;
+    float was, is;
+    int64_t count; /* cells that differ at all */
+};
+/* Beside a broken run: the right one, and broken - right. */
+struct scene_ghost {
+    const struct attn_trace *right, *diff;
+    const float *blend, *reach;        /* of right */
+    const struct scene_change *change; /* [ATTN_TENSOR_COUNT] */
+    uint64_t right_version;
 };
 
 /* A computed run with its names; whole and read-only. */
@@ -232,6 +246,7 @@ struct scene_source {
     float making;                    /* 0..1: how far a film is; 0: none is made */
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
+    const struct scene_ghost *ghost; /* NULL: nothing is broken, or not made yet */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
@@ -275,6 +290,24 @@ size_t scene_bytes(void);
 /* Draws the stage of the state: title, matrices, numbers, caption; or the overview. */
 void scene_build(struct scene *sc, const struct step_state *s,
                  const struct scene_source *src);
+
+/* ---- broken on purpose ------------------------------------------------------------------- */
+
+/* What the state looks at: its own, or the right run in the place of the broken one. */
+struct scene_seen {
+    const struct step_state *s;
+    const struct scene_source *src;
+    struct step_state right_s;
+    struct scene_source right_src;
+};
+void scene_seen_of(struct scene_seen *seen, const struct step_state *s,
+                   const struct scene_source *src);
+/* "causal mask is off, head 3 is silenced"; NULL: nothing is broken. */
+const char *scene_broken_text(struct scene *sc, const struct step_state *s);
+const char *scene_switch_name(enum step_switch w);             /* "the mask forbids" */
+const char *scene_choice_name(enum step_switch w, int choice); /* "j > i" */
+const char *
+scene_divisor_name(struct attn_opts o); /* what S is divided by, "1": nothing */
 
 /* ---- the overview ------------------------------------------------------------------------ */
 

@@ -74,6 +74,31 @@ struct step_ref {
     int row, col;
 };
 
+/* What may be set wrong, see struct attn_opts; choice 0 is right each time. */
+enum step_switch {
+    STEP_SW_DIVIDE,    /* by sqrt(d_head), nothing, d_head, sqrt(d_model) */
+    STEP_SW_MASK,      /* j > i, none, j > i + 1 */
+    STEP_SW_PRECISION, /* enum attn_precision */
+    STEP_SW_MAX,       /* subtracted, not */
+    STEP_SW_BIAS,      /* added, left out */
+    STEP_SW_SWAP,      /* Q and K right, swapped */
+    STEP_SW_RESIDUAL,  /* added, left out */
+    STEP_SW_COUNT
+};
+#define STEP_HEAT_MOST 4.0f /* temperatures from 2^-4 to 2^4 */
+
+/* Which result is looked at while something is broken. */
+enum step_see { STEP_SEE_BROKEN, STEP_SEE_RIGHT, STEP_SEE_DIFFERENCE, STEP_SEE_COUNT };
+
+/* A number that a person has put in place of a computed one. */
+struct step_given {
+    struct attn_edit cell; /* head: of the head in view then, where the tensor has one */
+    int block;             /* of a loaded model, else 0 */
+};
+enum { STEP_GIVEN_MOST = 64 /* at each scale, at most */ };
+
+struct step_past; /* what can be undone */
+
 /* How the stage is looked at: on screen, a point p of the fitted layout lies at
  * p * zoom + (x, y). zoom = 1, x = y = 0 fits everything. */
 struct step_view {
@@ -92,12 +117,16 @@ struct step_place {
     struct step_view view;
     int block, n_block; /* counted from 0, of so many; n_block = 0: weights from a seed */
     int limit;          /* tokens there may be */
+    uint32_t text; /* number of the text that is read, of those app keeps; 0: the first */
+    int n_edit;
+    struct step_given edits[STEP_GIVEN_MOST];
 };
 
 /* A model from files with its text, as far as the state has to know it. */
 struct step_model {
     struct attn_dims dims; /* n_tok: the text's */
     int n_block, limit;
+    bool fresh; /* another model, not another text of the same */
 };
 
 /* The overview: every block's heads as small heat maps. Head h of block b is number
@@ -145,6 +174,9 @@ struct step_state {
     struct step_overview over;
     struct step_out out;
     int focus; /* id of the control with the keyboard focus, 0: none */
+    bool switches;          /* the panel of everything that can be set wrong is open */
+    enum step_see see;      /* see step_seen */
+    struct step_past *past; /* app's; NULL: nothing can be undone */
     enum step_theme theme;
     int ui_percent;        /* UI size */
     bool fullscreen, quit; /* asked for; app carries them out */
@@ -212,7 +244,15 @@ enum step_verb {
     STEP_OUT_SIZE,     /* i = enum step_out_size */
     STEP_OUT_CLEAR,    /* i = 1: transparent, 0: on paper */
     STEP_OUT_ALL,      /* i = 1: all stages, 0: this one */
-    STEP_OUT_FORMAT    /* i = enum step_out_format; the name's ending is app's */
+    STEP_OUT_FORMAT,   /* i = enum step_out_format; the name's ending is app's */
+    STEP_SWITCH,       /* i = enum step_switch, x = choice */
+    STEP_TEMPERATURE,  /* x = log2 of softmax's temperature */
+    STEP_SILENCE,      /* i = head: silenced, or heard again */
+    STEP_CORRECT,      /* every switch is right and every number computed again */
+    STEP_SWITCHES,     /* opens or closes the panel of switches */
+    STEP_SEE,          /* i = enum step_see; -1: the next one */
+    STEP_UNDO,
+    STEP_REDO
 };
 
 struct step_action {
@@ -240,6 +280,27 @@ bool step_apply(struct step_state *s, struct step_action a);
  * head stay where only the text is another. */
 void step_load(struct step_state *s, const struct step_model *m);
 bool step_is_loaded(const struct step_place *p);
+
+/* ---- broken on purpose ------------------------------------------------------------- */
+
+int step_choice_count(enum step_switch w);
+int step_choice_of(struct attn_opts o, enum step_switch w);
+float step_heat_of(struct attn_opts o); /* log2 of the temperature */
+/* The options as the scale in view can have them: heads that it lacks are not silent. */
+struct attn_opts step_opts_of(const struct step_state *s);
+/* Whether an edit is of the block and the tokens in view. */
+bool step_given_is_here(const struct step_place *p, const struct step_given *e);
+int step_given_count(const struct step_state *s); /* of those */
+/* Whether the numbers in view are not the right ones. */
+bool step_is_broken(const struct step_state *s);
+/* What is looked at: while nothing is broken, that. */
+enum step_see step_seen(const struct step_state *s);
+
+/* Records of what was changed, for s->past. NULL: no memory. */
+struct step_past *step_past_create(void);
+void step_past_destroy(struct step_past *p); /* NULL is fine */
+int step_undo_count(const struct step_state *s);
+int step_redo_count(const struct step_state *s);
 
 /* dt seconds pass. true: something moved and a new frame is needed. */
 bool step_tick(struct step_state *s, float dt);

@@ -104,6 +104,12 @@ static void every_key_gives_its_action(void **state)
         {"F1", STEP_HELP, 0},
         {"F11", STEP_FULLSCREEN, 0},
         {"Escape", STEP_ESCAPE, 0},
+        {"i", STEP_SWITCHES, 0},
+        {"x", STEP_CORRECT, 0},
+        {"v", STEP_SEE, -1},
+        {"Ctrl+z", STEP_UNDO, 0},
+        {"Ctrl+y", STEP_REDO, 0},
+        {"Ctrl+Shift+z", STEP_REDO, 0},
         {"Ctrl+q", STEP_QUIT, 0},
         {"Ctrl+e", STEP_EDIT, STEP_EDIT_EXPORT},
         {"Ctrl+c", STEP_COPY, STEP_COPY_NUMBERS},
@@ -130,9 +136,9 @@ static void other_keys_do_nothing(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "c",      "i",      "g",         "p",         "e",          "q",
+        "c",      "j",      "g",         "p",         "e",          "q",
         "0",      "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k",
-        "Ctrl+z", "Ctrl+y", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
+        "Ctrl+x", "Ctrl+u", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;
     open_toy(&u);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -472,5 +478,5 @@ int main(void)
         cmocka_unit_test(the_open_help_keeps_the_focus_and_closes_by_a_click_outside),
     };
     return cmocka_run_group_tests_name("ui", tests, NULL, NULL) + ui_layout_tests() +
-           ui_panel_tests() + ui_sources_tests();
+           ui_panel_tests() + ui_sources_tests() + ui_broken_tests();
 }

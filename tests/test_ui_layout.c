@@ -109,7 +109,7 @@ static struct step_ref cell(const struct ui_case *u, enum attn_tensor t, bool la
     return (struct step_ref){t, 0, last ? m.cols - 1 : 0};
 }
 
-static void check_stages(struct ui_case *u, struct case_size size)
+void ui_check_stages(struct ui_case *u, struct case_size size)
 {
     struct step_place *p = case_place(&u->c);
     for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
@@ -136,7 +136,7 @@ static void the_toy_fits_in_every_window(void **state)
     for (int k = 0; k < CASE_SIZES; k++)
         for (int row = 0; row < 5; row += 4) {
             case_place(&u.c)->row = row;
-            check_stages(&u, case_sizes[k]);
+            ui_check_stages(&u, case_sizes[k]);
         }
     case_close(&u.c);
 }
@@ -150,7 +150,7 @@ static void gpt2_fits_in_every_window(void **state)
     u.c.attn.k = attn_kernels_get(NULL); /* the quick ones */
     for (size_t n = 0; n < sizeof tokens / sizeof *tokens; n++) {
         case_tokens(&u.c, tokens[n]);
-        for (int k = 0; k < CASE_SIZES; k++) check_stages(&u, case_sizes[k]);
+        for (int k = 0; k < CASE_SIZES; k++) ui_check_stages(&u, case_sizes[k]);
     }
     case_close(&u.c);
 }
@@ -162,7 +162,7 @@ static void the_wide_fake_font_fits_too(void **state)
         struct ui_case u = {0};
         case_open(&u.c, (enum step_scale)scale);
         u.c.font = font_metrics_fake();
-        for (int k = 1; k < CASE_SIZES; k++) check_stages(&u, case_sizes[k]);
+        for (int k = 1; k < CASE_SIZES; k++) ui_check_stages(&u, case_sizes[k]);
         case_close(&u.c);
     }
 }
@@ -176,14 +176,14 @@ static void what_if_and_messages_fit(void **state)
         u.c.state.opts = case_opts(k);
         u.c.state.theme = k & 1 ? STEP_DARK : STEP_LIGHT;
         case_run(&u.c);
-        check_stages(&u, case_sizes[0]);
+        ui_check_stages(&u, case_sizes[0]);
         bool banner = ui_find_text(&u, "What if: residual is off") != NULL;
         assert_int_equal(banner, k == 4);
     }
     u.c.src.message =
         "a message that is longer than any window: /a/folder/of/files/with/"
         "long/names/that/go/on/and/on/and/on/and/on/and/on.png: no room left";
-    check_stages(&u, case_sizes[0]);
+    ui_check_stages(&u, case_sizes[0]);
     case_close(&u.c);
 }
 
@@ -196,7 +196,7 @@ static void many_heads_fit(void **state)
         case_open_dims(&u.c, (struct attn_dims){9, heads[k] * 16, heads[k]});
         case_place(&u.c)->head = heads[k] - 1;
         case_run(&u.c);
-        for (int i = 0; i < 2; i++) check_stages(&u, case_sizes[i]);
+        for (int i = 0; i < 2; i++) ui_check_stages(&u, case_sizes[i]);
         case_close(&u.c);
     }
 }
@@ -210,7 +210,7 @@ static void numbers_of_any_size_fit(void **state)
         case_open(&u.c, STEP_TOY);
         for (int i = 0; i < 8; i++) u.c.x[8 + i] *= factor[k];
         case_run(&u.c);
-        check_stages(&u, case_sizes[0]);
+        ui_check_stages(&u, case_sizes[0]);
         case_close(&u.c);
     }
 }

@@ -23,7 +23,7 @@ layer_test(base)
 layer_test(model)
 include(tests/model.cmake)
 include(tests/export.cmake)
-layer_test(step)
+layer_test(step SOURCES tests/test_step_broken.c)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
@@ -33,7 +33,7 @@ layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
-layer_test(ui SOURCES tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_sources.c tests/ui_case.c
+layer_test(ui SOURCES tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_sources.c tests/ui_case.c
     tests/scene_case.c NEEDS model)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
@@ -78,7 +78,7 @@ endif()
 
 # The program: parts without a screen; off screen; its command line; sessions as scripts;
 # pictures. Everything draws through SDL's offscreen driver.
-layer_test(app NEEDS PkgConfig::SDL2)
+layer_test(app SOURCES tests/test_app_broken.c NEEDS PkgConfig::SDL2)
 add_executable(test_state tests/test_state.c tests/scene_case.c)
 target_link_libraries(test_state PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
 add_test(NAME state COMMAND test_state)
@@ -103,6 +103,7 @@ add_test(NAME script_overview COMMAND headlight --seed 1
 add_test(NAME script_sources COMMAND headlight --rank weight --least 0
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/sources.txt)
 set_tests_properties(script_sources PROPERTIES LABELS script)
+add_test(NAME script_broken COMMAND headlight --script ${CMAKE_SOURCE_DIR}/tests/scripts/broken.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 include(tests/numbers.cmake)
@@ -128,7 +129,7 @@ add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headl
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
-set_tests_properties(cli script_keys script_mouse script_overview script_switch script_tour PROPERTIES LABELS script)
+set_tests_properties(cli script_broken script_keys script_mouse script_overview script_switch script_tour PROPERTIES LABELS script)
 
 # Pixels, off screen; 77 is "skipped": there is no OpenGL.
 foreach(name gfx gfx_heat)
@@ -163,7 +164,7 @@ endfunction()
 image_test(image_toy_1 --stage 1 --time 0.4 --size 1024x640)
 image_test(image_toy_5_dark --stage 5 --time 0.7 --theme dark --size 1024x640)
 image_test(image_toy_6 --stage 6 --row 3 --size 1024x640)
-image_test(image_toy_7_off --stage 7 --off residual,mask --size 1024x640)
+image_test(image_toy_7_broken --stage 7 --off residual,mask --size 1024x640)
 image_test(image_gpt2_5 --scale gpt2 --tokens 300 --stage 5 --size 1024x640)
 
 # LeakSanitizer's tracer dies of a null pointer of its own where llvmpipe's threads have come

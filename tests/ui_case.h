@@ -31,9 +31,13 @@ void ui_click(struct ui_case *u, float x, float y);
 /* Applies the last event's actions to the state. */
 void ui_apply(struct ui_case *u);
 
+/* Fails where something overlaps or is cut, in any stage, at any cell and time. */
+void ui_check_stages(struct ui_case *u, struct case_size size);
+
 /* The groups, one a file; each returns how many tests failed. */
 int ui_layout_tests(void);
 int ui_panel_tests(void);
 int ui_sources_tests(void);
+int ui_broken_tests(void);
 
 #endif

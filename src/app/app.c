@@ -157,6 +157,11 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
     }
     a->source.loaded.cut_front = c->cut_front;
     rescale(a);
+    a->step.past = step_past_create();
+    if (!a->step.past) {
+        app_fini(a);
+        return err_set(e, ERR_SYSTEM, "out of memory for what can be undone");
+    }
     for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
     if (c->warning) (void)snprintf(a->message, sizeof a->message, "%s", c->warning);
     return true;
@@ -166,6 +171,7 @@ void app_fini(struct app *a)
 {
     film_drop(a->film);
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
+    step_past_destroy(a->step.past);
     arena_free(&a->frame_mem);
     paper_destroy(a->paper);
     gfx_destroy(a->gfx);

@@ -1,6 +1,7 @@
 /* The command line as plain data: a table of options, checks, and the actions they mean. */
 #include "cli.h"
 
+#include "breaks.h"
 #include "names.h"
 #include "scene.h"
 #include "state.h"
@@ -42,6 +43,12 @@ const char cli_help[] =
     "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
     "  --rank weight|contribution   what a row's sources are ranked by\n"
     "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
+    "  --break NAME=CHOICE[,...]  a stage done wrong: scale=off|d_head|sqrt_d_model,\n"
+    "                       mask=off|shift, precision=bfloat16|float16, max=off,\n"
+    "                       temperature=T, silent=HEAD, bias=off, qk=swapped, "
+    "residual=off\n"
+    "  --see broken|correct|difference  of a broken result and the correct one\n"
+    "  --switches           with the panel of all that can be set wrong\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
     "  --size WxH           of the window or the picture, pixels; WxHmm or Wmm: of a\n"
@@ -92,6 +99,8 @@ enum option {
     OPT_OFF,
     OPT_RANK,
     OPT_LEAST,
+    OPT_BREAK,
+    OPT_SEE,
     OPT_THEME,
     OPT_UI,
     OPT_SIZE,
@@ -111,6 +120,7 @@ enum option {
     OPT_SHADER_DIR,
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
+    OPT_SWITCHES,
     OPT_VERSION,
     OPT_PLAY,
     OPT_STATE,
@@ -142,6 +152,9 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_OFF] = "--off",
     [OPT_RANK] = "--rank",
     [OPT_LEAST] = "--least",
+    [OPT_BREAK] = "--break",
+    [OPT_SEE] = "--see",
+    [OPT_SWITCHES] = "--switches",
     [OPT_THEME] = "--theme",
     [OPT_UI] = "--ui",
     [OPT_SIZE] = "--size",
@@ -412,6 +425,25 @@ static bool place_options(struct cli *c, const struct given *g, struct err *e)
     return row_list(&c->start, g, tokens, e);
 }
 
+/* What is broken, and how it is looked at. */
+static bool break_options(struct cli *c, const struct given *g, struct err *e)
+{
+    static const char *const sees[STEP_SEE_COUNT] = {"broken", "correct", "difference"};
+    const char *see = g->at[OPT_SEE];
+    /* A head of a model is silenced once its heads are known. */
+    if (g->at[OPT_BREAK] &&
+        !breaks_parse(g->model ? &c->when_opened : &c->start, g->at[OPT_BREAK], e))
+        return false;
+    if (g->at[OPT_SWITCHES]) push(c, STEP_SWITCHES, 0, 0.0f);
+    for (int i = 0; see && i < STEP_SEE_COUNT; i++) {
+        if (strcmp(see, sees[i]) != 0) continue;
+        push(c, STEP_SEE, i, 0.0f);
+        return true;
+    }
+    return see ? err_set(e, ERR_USAGE, "--see %s: is broken, correct or difference", see)
+               : true;
+}
+
 static bool off_option(struct cli *c, const struct given *g, struct err *e)
 {
     static const struct {
@@ -437,7 +469,7 @@ static bool off_option(struct cli *c, const struct given *g, struct err *e)
         off[i] = true;
         text += n + (text[n] == ',' ? 1 : 0);
     }
-    return true;
+    return break_options(c, g, e);
 }
 
 /* How a row's sources are listed. */

@@ -1,13 +1,12 @@
 /* What the overview shows of a model and its text, block by block. */
 #include "heads.h"
 
-#include <math.h>
-
 bool heads_key_same(struct run_key a, struct run_key b)
 {
     a.block = b.block; /* every block of the text is part of it */
-    return run_key_same_model(a, b) && a.n_tok == b.n_tok &&
-           a.opts.scale == b.opts.scale && a.opts.causal == b.opts.causal;
+    a.head = b.head;
+    if (a.model) a.n_given = b.n_given = 0; /* its blocks are read as they are */
+    return run_key_same(a, b);
 }
 
 static bool make_room(struct arena *mem, size_t bytes, struct err *e)
@@ -49,8 +48,10 @@ bool heads_block(struct heads *h, int l, struct attn_cmat qkv, const int32_t *id
     size_t first = (size_t)l * (size_t)h->dims.n_head;
     size_t at = first * (size_t)h->side * (size_t)h->side;
     const struct attn_heads_out out = {h->scores + at, h->weights + at, h->sum + first};
+    struct attn_opts opts = h->key.opts;
+    if (!h->key.model) opts.swapped = false; /* a run's qkv has it done */
     enum attn_status st =
-        attn_heads(c, &out, qkv, ids, h->key.opts, h->dims, h->work.data, h->work.size);
+        attn_heads(c, &out, qkv, ids, opts, h->dims, h->work.data, h->work.size);
     if (st != ATTN_OK)
         return err_set(e, ERR_SYSTEM, "overview, block %d: %s", l + 1,
                        attn_status_text(st));
@@ -60,13 +61,14 @@ bool heads_block(struct heads *h, int l, struct attn_cmat qkv, const int32_t *id
 
 struct scene_heads heads_view(const struct heads *h)
 {
-    int d_head = attn_d_head(h->dims);
     return (struct scene_heads){.n_block = h->n_block,
                                 .n_head = h->dims.n_head,
                                 .done = h->done,
                                 .side = h->side,
-                                .gain = h->key.opts.scale ? 1 / sqrtf((float)d_head) : 1,
+                                .gain =
+                                    (float)(1 / attn_divisor_of(h->key.opts, h->dims)),
                                 .causal = h->key.opts.causal,
+                                .shifted = h->key.opts.shifted,
                                 .sum = h->sum,
                                 .scores = h->scores,
                                 .weights = h->weights,

@@ -3,15 +3,46 @@
 
 #include "scene.h"
 
+#include <string.h>
+
 struct run_key run_key_of(const struct step_state *s)
 {
     const struct step_place *p = step_place_of(s);
-    return (struct run_key){.scale = s->scale,
-                            .seed = p->seed,
-                            .n_tok = p->dims.n_tok,
-                            .head = p->head,
-                            .opts = s->opts,
-                            .block = p->block};
+    struct run_key key = {.scale = s->scale,
+                          .seed = p->seed,
+                          .n_tok = p->dims.n_tok,
+                          .head = p->head,
+                          .opts = step_opts_of(s),
+                          .block = p->block};
+    for (int i = 0; i < p->n_edit; i++)
+        if (step_given_is_here(p, &p->edits[i]))
+            key.given[key.n_given++] = p->edits[i].cell;
+    return key;
+}
+
+struct run_key run_key_right(struct run_key key)
+{
+    key.opts = attn_opts_default();
+    key.n_given = 0;
+    return key;
+}
+
+bool run_key_is_right(struct run_key key)
+{
+    return key.n_given == 0 && attn_opts_same(key.opts, attn_opts_default());
+}
+
+static bool same_given(const struct run_key *a, const struct run_key *b)
+{
+    if (a->n_given != b->n_given) return false;
+    for (int i = 0; i < a->n_given; i++) {
+        const struct attn_edit *x = &a->given[i];
+        const struct attn_edit *y = &b->given[i];
+        if (x->tensor != y->tensor || x->head != y->head || x->row != y->row ||
+            x->col != y->col || x->value != y->value)
+            return false;
+    }
+    return true;
 }
 
 bool run_key_same_model(struct run_key a, struct run_key b)
@@ -23,8 +54,7 @@ bool run_key_same_model(struct run_key a, struct run_key b)
 bool run_key_same(struct run_key a, struct run_key b)
 {
     return run_key_same_model(a, b) && a.n_tok == b.n_tok && a.head == b.head &&
-           a.opts.scale == b.opts.scale && a.opts.causal == b.opts.causal &&
-           a.opts.residual == b.opts.residual;
+           attn_opts_same(a.opts, b.opts) && same_given(&a, &b);
 }
 
 /* At least `bytes` of empty arena; what it held is gone. One that has become too small
@@ -69,6 +99,7 @@ bool run_model_make(struct run_model *m, struct run_key key, const struct attn_c
     if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
     if (!model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e)) return false;
     m->key = key;
+    m->n_made++;
     m->made = pack(m, c, e);
     return m->made;
 }
@@ -81,6 +112,7 @@ bool run_model_view(struct run_model *m, struct run_key key, struct model_net *n
         !model_net_view(net, &m->model, key.block, &m->mem, c, e))
         return false;
     m->key = key;
+    m->n_made++;
     m->made = pack(m, c, e);
     return m->made;
 }
@@ -98,16 +130,19 @@ static struct attn_cmat first_rows(struct attn_cmat m, int rows)
     return m;
 }
 
-/* Lays trace, blend and reach out in r->mem, which also has room for v W_O meanwhile. */
-static bool lay_out(struct run *r, struct attn_dims d, float **work, struct err *e)
+/* Lays trace, blend and reach out in r->mem, which also has room for v W_O meanwhile, and
+ * for `more` bytes. */
+static bool lay_out(struct run *r, struct attn_dims d, size_t more, float **work,
+                    struct err *e)
 {
-    enum { SLACK = 256 }; /* what aligning four blocks may cost */
+    enum { SLACK = 512 }; /* what aligning the blocks may cost */
     size_t bytes = attn_trace_bytes(d), n = (size_t)d.n_tok;
     if (bytes == 0)
         return err_set(e, ERR_SYSTEM, "%d tokens: %s", d.n_tok,
                        attn_status_text(ATTN_BAD_SHAPE));
     size_t floats = n * (3 + 1 + (size_t)d.d_model);
-    if (!make_room(&r->mem, bytes + floats * sizeof(float) + SLACK, e)) return false;
+    if (!make_room(&r->mem, bytes + floats * sizeof(float) + more + SLACK, e))
+        return false;
     void *mem = arena_take(&r->mem, bytes, 1);
     r->blend = arena_push(&r->mem, n * 3, sizeof(float));
     r->reach = arena_push(&r->mem, n, sizeof(float));
@@ -129,24 +164,122 @@ static enum attn_status reach_of(struct run *r, const struct attn_ctx *c, float 
                       attn_trace_view(&r->trace, ATTN_V, r->trace.head), w_o);
 }
 
+/* ---- numbers that are given --------------------------------------------------------------- */
+
+static bool is_given(struct run_key key, enum attn_tensor from, enum attn_tensor to)
+{
+    for (int i = 0; i < key.n_given; i++)
+        if (key.given[i].tensor >= from && key.given[i].tensor <= to) return true;
+    return false;
+}
+
+static struct attn_mat copy(struct arena *mem, struct attn_cmat m)
+{
+    struct attn_mat to = {NULL, m.rows, m.cols, m.cols};
+    to.data = arena_take(mem, (size_t)m.rows * (size_t)m.cols, sizeof(float));
+    for (int i = 0; to.data && i < m.rows; i++)
+        memcpy(to.data + (size_t)i * (size_t)to.ld, m.data + (size_t)i * (size_t)m.ld,
+               (size_t)m.cols * sizeof(float));
+    return to;
+}
+
+static struct attn_cmat const_of(struct attn_mat m)
+{
+    return (struct attn_cmat){m.data, m.rows, m.cols, m.ld};
+}
+
+/* Puts the numbers given for a tensor in their places; col0: of the tensor's first
+ * column. */
+static void put(struct attn_mat m, const struct run_key *key, enum attn_tensor t,
+                int col0, int d_head)
+{
+    for (int i = 0; i < key->n_given; i++) {
+        const struct attn_edit *g = &key->given[i];
+        if (g->tensor == t)
+            m.data[(size_t)g->row * (size_t)m.ld +
+                   (size_t)(col0 + g->head * d_head + g->col)] = g->value;
+    }
+}
+
+/* The run's inputs and weights: the model's, or copies with the numbers that are given;
+ * ln_1 reads an edited h. */
+static bool inputs(struct run *r, const struct run_key *key, const struct attn_ctx *c,
+                   struct attn_cmat *x, struct attn_cmat *h)
+{
+    const struct model *m = r->model;
+    int d = m->dims.d_model;
+    int d_head = attn_d_head(m->dims);
+    r->w = m->weights;
+    if (is_given(*key, ATTN_H, ATTN_X)) {
+        struct attn_mat x_own = copy(&r->mem, *x);
+        struct attn_mat h_own = copy(&r->mem, *h);
+        if (!x_own.data || !h_own.data) return false;
+        put(h_own, key, ATTN_H, 0, 0);
+        for (int i = 0; i < key->n_given; i++) {
+            if (key->given[i].tensor != ATTN_H) continue;
+            size_t row = (size_t)key->given[i].row * (size_t)d;
+            (void)attn_layer_norm(c, (struct attn_mat){x_own.data + row, 1, d, d},
+                                  (struct attn_cmat){h_own.data + row, 1, d, d},
+                                  m->ln_gain, m->ln_bias, m->eps);
+        }
+        put(x_own, key, ATTN_X, 0, 0);
+        *x = const_of(x_own);
+        *h = const_of(h_own);
+    }
+    if (is_given(*key, ATTN_W_Q, ATTN_W_V) || is_given(*key, ATTN_W_O, ATTN_W_O)) {
+        struct attn_mat qkv = copy(&r->mem, m->weights.w_qkv);
+        struct attn_mat o = copy(&r->mem, m->weights.w_o);
+        if (!qkv.data || !o.data) return false;
+        /* Swapped, W_Q's cells are shown where W_K's lie. */
+        int first = key->opts.swapped ? d : 0;
+        put(qkv, key, ATTN_W_Q, first, d_head);
+        put(qkv, key, ATTN_W_K, d - first, d_head);
+        put(qkv, key, ATTN_W_V, 2 * d, d_head);
+        put(o, key, ATTN_W_O, 0, 0);
+        r->w.w_qkv = const_of(qkv);
+        r->w.w_o = const_of(o);
+        r->w.packed = NULL;
+    }
+    return true;
+}
+
+/* Bytes of copies that numbers given for inputs and weights need. */
+static size_t input_bytes(const struct run_key *key, struct attn_dims dims)
+{
+    size_t d = (size_t)dims.d_model;
+    size_t n = 0;
+    if (is_given(*key, ATTN_H, ATTN_X)) n += 2 * (size_t)dims.n_tok * d;
+    if (is_given(*key, ATTN_W_Q, ATTN_W_V) || is_given(*key, ATTN_W_O, ATTN_W_O))
+        n += 4 * d * d;
+    return n * sizeof(float);
+}
+
 bool run_make(struct run *r, struct run_key key, const struct model *m,
               const struct attn_ctx *c, struct err *e)
 {
     r->made = false;
+    r->ghost = NULL;
     struct attn_dims dims = m->dims;
     float *work = NULL;
     dims.n_tok = key.n_tok;
-    if (!lay_out(r, dims, &work, e)) return false;
+    if (!lay_out(r, dims, input_bytes(&key, dims), &work, e)) return false;
+    struct attn_cmat x = first_rows(m->x, key.n_tok);
+    struct attn_cmat h = first_rows(m->h, key.n_tok);
+    r->model = m;
+    if (!inputs(r, &key, c, &x, &h))
+        return err_set(e, ERR_SYSTEM, "no memory for the trace");
+    int n = 0;
+    for (int i = 0; i < key.n_given; i++) /* what is no input */
+        if (key.given[i].tensor >= ATTN_Q && key.given[i].tensor <= ATTN_P)
+            r->given[n++] = key.given[i];
     enum attn_status st =
-        attn_run(c, &r->trace, first_rows(m->x, key.n_tok), first_rows(m->h, key.n_tok),
-                 &m->weights, key.opts, key.head);
+        attn_run_edited(c, &r->trace, x, h, &r->w, key.opts, key.head, r->given, n);
     if (st == ATTN_OK) st = reach_of(r, c, work);
     if (st != ATTN_OK)
         return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
                        attn_status_text(st));
     scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
     r->key = key;
-    r->model = m;
     r->made = true;
     return true;
 }

@@ -19,7 +19,12 @@ struct run_key {
     struct attn_opts opts;
     uint32_t model, text; /* which opened model and text of it; 0: weights from a seed */
     int block;            /* from 0; of an opened model */
+    int n_given;          /* numbers that are not computed, of this block */
+    struct attn_edit given[STEP_GIVEN_MOST];
 };
+/* The same with nothing broken. */
+struct run_key run_key_right(struct run_key key);
+bool run_key_is_right(struct run_key key);
 /* model and text are left 0: they are nothing the state knows. */
 struct run_key run_key_of(const struct step_state *s);
 bool run_key_same(struct run_key a, struct run_key b);
@@ -33,6 +38,7 @@ struct run_model {
     struct model model;
     struct run_key key; /* what it was made for */
     bool made;
+    uint32_t n_made; /* how often: what viewed an earlier one views nothing now */
 };
 /* ERR_CANCELLED, ERR_SYSTEM (no memory): there is no model then. */
 bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
@@ -49,8 +55,11 @@ struct run {
     struct run_key key;
     const struct model *model; /* whose x, h and weights the trace views */
     struct attn_trace trace;
-    float *blend;     /* [n_tok, 3] linear light */
-    float *reach;     /* [n_tok] see attn_reach */
+    float *blend;          /* [n_tok, 3] linear light */
+    float *reach;          /* [n_tok] see attn_reach */
+    struct attn_weights w; /* the model's, or where they are edited, a copy */
+    struct attn_edit given[STEP_GIVEN_MOST]; /* of those, what attn_run is given */
+    const struct ghost *ghost;               /* beside a broken run; NULL: none */
     uint64_t version; /* never 0 and never twice the same; given by who made the run */
     bool made;
 };

@@ -350,6 +350,12 @@ enum name {
     NAME_MESSAGE,
     NAME_FULL,
     NAME_CLIPBOARD,
+    NAME_BROKEN,
+    NAME_SEE,
+    NAME_SWITCHES,
+    NAME_UNDO,
+    NAME_REDO,
+    NAME_EDITED,
     NAME_COUNT
 };
 
@@ -358,7 +364,8 @@ static const char *const names[NAME_COUNT] = {
     "block",      "head",     "row",     "rows",    "pin",   "hover",    "divide",
     "mask",       "residual", "log",     "rank",    "least", "zoom",     "pan-x",
     "pan-y",      "help",     "editing", "focus",   "theme", "ui",       "density",
-    "fullscreen", "quit",     "fits",    "message", "full",  "clipboard"};
+    "fullscreen", "quit",     "fits",    "message", "full",  "clipboard",
+    "broken", "see", "switches", "undo", "redo", "edited"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_switch(char *out, size_t room, bool on)
@@ -413,6 +420,18 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);
     if (n == NAME_QUIT) print_switch(out, room, s->quit);
+}
+
+static void print_broken(const struct app *a, enum name n, char *out, size_t room)
+{
+    static const char *const see[STEP_SEE_COUNT] = {"broken", "correct", "difference"};
+    const struct step_state *s = &a->step;
+    if (n == NAME_BROKEN) print_switch(out, room, step_is_broken(s));
+    if (n == NAME_SEE) (void)snprintf(out, room, "%s", see[step_seen(s)]);
+    if (n == NAME_SWITCHES) print_switch(out, room, s->switches);
+    if (n == NAME_UNDO) (void)snprintf(out, room, "%d", step_undo_count(s));
+    if (n == NAME_REDO) (void)snprintf(out, room, "%d", step_redo_count(s));
+    if (n == NAME_EDITED) (void)snprintf(out, room, "%d", step_given_count(s));
 }
 
 static void print_screen(const struct app *a, enum name n, char *out, size_t room)
@@ -472,6 +491,7 @@ static bool do_expect(struct app *a, const struct line *l, struct err *e)
     print_playback(a, (enum name)n, found, sizeof found);
     print_place(a, (enum name)n, found, sizeof found);
     print_switches(a, (enum name)n, found, sizeof found);
+    print_broken(a, (enum name)n, found, sizeof found);
     print_screen(a, (enum name)n, found, sizeof found);
     if (same(want, found)) return true;
     return err_set(e, ERR_INPUT, "expected %s %s, found %s", name, want, found);

@@ -23,6 +23,8 @@ void source_fini(struct source *s)
 {
     worker_destroy(s->worker);
     run_fini(&s->toy);
+    ghost_fini(&s->toy_ghost);
+    ghost_right_fini(&s->toy_right);
     heads_fini(&s->toy_heads);
     run_model_fini(&s->toy_model);
     SDL_free(s->text);
@@ -55,7 +57,7 @@ bool source_open(struct source *s, const char *path, const char *text, struct er
 }
 
 /* The worker's runs and the state are of what is loaded now. */
-static void show(struct source *s, struct step_state *st)
+static void show(struct source *s, struct step_state *st, bool fresh)
 {
     const struct loaded *l = &s->loaded;
     const struct model_info *info = model_net_info(l->net);
@@ -63,7 +65,8 @@ static void show(struct source *s, struct step_state *st)
     const struct step_model m = {
         .dims = {.n_tok = l->ids.n, .d_model = info->d_model, .n_head = info->n_head},
         .n_block = info->n_layer,
-        .limit = l->limit};
+        .limit = l->limit,
+        .fresh = fresh};
     step_load(st, &m);
 }
 
@@ -77,7 +80,7 @@ enum source_news source_news(struct source *s, struct step_state *st, char *note
         model_net_close(net);
         ok = false;
     }
-    if (ok) show(s, st);
+    if (ok) show(s, st, true);
     /* The reader's words begin with the file at fault, as a rule; the rest is said here. */
     const char *name = strrchr(s->opening, '/');
     name = name && name[1] ? name + 1 : s->opening;
@@ -97,7 +100,7 @@ bool source_set_text(struct source *s, struct step_state *st, const char *text,
                      size_t len, char *note, size_t room, struct err *e)
 {
     if (!loaded_set_text(&s->loaded, text, len, note, room, e)) return false;
-    show(s, st);
+    show(s, st, false);
     return true;
 }
 
@@ -112,6 +115,14 @@ static const struct run *toy_run(struct source *s, struct run_key key)
         return NULL;
     if (!run_make(&s->toy, key, &s->toy_model.model, &s->attn, &s->failed)) return NULL;
     s->toy.version++;
+    if (!run_key_is_right(key)) {
+        if (!ghost_right_is(&s->toy_right, &s->toy, &s->toy_model) &&
+            !ghost_right_make(&s->toy_right, &s->toy, &s->toy_model, &s->attn,
+                              &s->failed))
+            return NULL;
+        if (!ghost_make(&s->toy_ghost, &s->toy, &s->toy_right, &s->failed)) return NULL;
+        s->toy.ghost = &s->toy_ghost;
+    }
     return &s->toy;
 }
 
@@ -219,6 +230,12 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.tokens = r->model->tokens;
     src.blend = r->blend;
     src.reach = r->reach;
+    if (r->ghost) {
+        s->ghost = ghost_view(r->ghost);
+        /* Numbers that no run has: three kinds, toy and worker apart. */
+        s->ghost.right_version = ~(s->ghost.right_version * 2 + (toy ? 1 : 0));
+        src.ghost = &s->ghost;
+    }
     if (!loaded) src.label = r->model->label;
     if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     if (src.fits && next_for(s, st, key, wait)) src.next = &s->next;

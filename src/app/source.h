@@ -3,6 +3,7 @@
 #ifndef HEADLIGHT_SOURCE_H
 #define HEADLIGHT_SOURCE_H
 
+#include "ghost.h"
 #include "heads.h"
 #include "loaded.h"
 #include "run.h"
@@ -14,6 +15,9 @@ struct source {
     struct run_model toy_model;
     struct run toy;
     struct heads toy_heads;
+    struct ghost_right toy_right;
+    struct ghost toy_ghost;
+    struct scene_ghost ghost; /* what source_for has given out; so heads */
     struct scene_heads heads; /* what source_for has given out */
     struct scene_next next;   /* and this, */
     struct next_texts texts;  /*   with its texts */

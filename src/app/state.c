@@ -1,6 +1,7 @@
 /* The state as a command line: a table of what is written, in the order of the options. */
 #include "state.h"
 
+#include "breaks.h"
 #include "names.h"
 #include "ui.h"
 
@@ -198,17 +199,16 @@ static void put_time(struct line *l, const struct state_shown *now)
 
 static void put_switches(struct line *l, const struct state_shown *now)
 {
-    const struct attn_opts *o = &now->step->opts;
-    const struct {
-        const char *name;
-        bool on;
-    } all[] = {{"scale", o->scale}, {"mask", o->causal}, {"residual", o->residual}};
-    const char *before = " --off ";
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        if (all[i].on) continue;
-        say(l, "%s%s", before, all[i].name);
-        before = ",";
+    static const char *const sees[STEP_SEE_COUNT] = {"broken", "correct", "difference"};
+    char broken[1024];
+    breaks_print(broken, sizeof broken, now->step);
+    if (broken[0]) {
+        say(l, " --break ");
+        put(l, broken, strlen(broken));
     }
+    if (step_seen(now->step) != STEP_SEE_BROKEN)
+        say(l, " --see %s", sees[step_seen(now->step)]);
+    if (now->step->switches) say(l, " --switches");
     say(l, " --log %s", now->step->log_weights ? "on" : "off");
 }
 
@@ -251,7 +251,7 @@ static void (*const parts[])(struct line *, const struct state_shown *) = {
 
 size_t state_line_bytes(const struct state_shown *now)
 {
-    enum { A_BYTE = 4, OPTIONS = 1024 }; /* a byte as \ooo; everything but texts */
+    enum { A_BYTE = 4, OPTIONS = 2048 }; /* a byte as \ooo; everything but texts */
     size_t n = now->n_text + (now->model ? strlen(now->model) : 0);
     return A_BYTE * n + OPTIONS;
 }

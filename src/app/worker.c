@@ -1,6 +1,8 @@
 /* One thread that makes models and runs, so that the window never waits. */
 #include "worker.h"
 
+#include "ghost.h"
+
 #include <SDL.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -73,6 +75,8 @@ struct worker {
 
     /* A slot belongs to the window while it is shown or ready, else to the thread. */
     struct run slot[SLOTS];
+    struct ghost ghost[SLOTS]; /* of the slot's run, where it is broken */
+    struct ghost_right right[SLOTS];
     struct run_model model[SLOTS];
 };
 
@@ -192,6 +196,40 @@ static struct run_model *model_for(struct worker *w, struct run_key key, int slo
     return ok ? &w->model[at] : NULL;
 }
 
+/* What is right beside the broken run in slot: one that is there, or made where the run on
+ * screen has none. */
+static bool make_ghost(struct worker *w, int slot, const struct run_model *m,
+                       const struct attn_ctx *c, struct err *e)
+{
+    struct run *r = &w->slot[slot];
+    const struct ghost_right *seen = w->ghost[1 - slot].right;
+    struct ghost_right *right = seen == &w->right[0] ? &w->right[1] : &w->right[0];
+    w->ghost[slot].right = NULL;
+    if (run_key_is_right(r->key)) {
+        ghost_fini(&w->ghost[slot]);
+        ghost_right_fini(right);
+        return true;
+    }
+    bool there = false;
+    for (int i = 0; i < SLOTS && !there; i++) {
+        there = ghost_right_is(&w->right[i], r, m);
+        if (there) right = &w->right[i];
+    }
+    if (!there) {
+        uint64_t version = right->run.version;
+        if (!ghost_right_make(right, r, m, c, e)) return false;
+        right->run.version = version + SLOTS; /* neither has a number of the other's */
+        if (version == 0) right->run.version = 1 + (uint64_t)(right - w->right);
+    }
+    if (c->cancel && *c->cancel) {
+        right->run.made = there;
+        return err_set(e, ERR_CANCELLED, "cancelled");
+    }
+    if (!ghost_make(&w->ghost[slot], r, right, e)) return false;
+    r->ghost = &w->ghost[slot];
+    return true;
+}
+
 /* Makes the run of key in slot. false: failed, or cancelled. */
 static bool work(struct worker *w, struct run_key key, int slot, const struct attn_ctx *c,
                  struct err *e)
@@ -202,6 +240,10 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
     if (superseded(w)) return err_set(e, ERR_CANCELLED, "cancelled");
     set_progress(w, progress_model);
     if (!run_make(&w->slot[slot], key, &m->model, c, e)) return false;
+    if (!SDL_AtomicGet(&w->cancel) && !make_ghost(w, slot, m, c, e)) {
+        w->slot[slot].made = false;
+        return false;
+    }
     if (!SDL_AtomicGet(&w->cancel)) return true;
     w->slot[slot].made = false;
     return err_set(e, ERR_CANCELLED, "cancelled");
@@ -425,6 +467,8 @@ void worker_destroy(struct worker *w)
     }
     for (int i = 0; i < SLOTS; i++) {
         run_fini(&w->slot[i]);
+        ghost_fini(&w->ghost[i]);
+        ghost_right_fini(&w->right[i]);
         run_model_fini(&w->model[i]);
         heads_fini(&w->heads[i]);
     }

@@ -213,6 +213,7 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
             },
         .ln_gain = k.gain,
         .ln_bias = k.shift,
+        .eps = MODEL_LN_EPS,
         .h = h,
         .x = {k.x, n, d, d},
         .tokens = k.r->tokens,

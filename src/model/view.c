@@ -86,6 +86,7 @@ bool model_net_view(struct model_net *m, struct model *view, int l, struct arena
         .x = {x, n, d, d},
         .tokens = tokens,
         .label = label,
+        .eps = m->info.eps,
         .ln_gain = copy_vector(mem, b->ln_1[0], width),
         .ln_bias = copy_vector(mem, b->ln_1[1], width),
     };

@@ -82,9 +82,8 @@ static float weight_on(const struct stage *st, struct attn_cmat p, int row, int 
 static int last_seen(const struct stage *st, int row)
 {
     int from, to = 0, last = row;
-    if (!st->b.causal) return st->d.n_tok - 1;
     while (row < 0 && step_row_run(st->b.place, &from, &to)) last = to - 1;
-    return last;
+    return attn_seen(st->b.s->opts, last, st->d.n_tok) - 1;
 }
 
 /* Beside each row of V: its token's hue and the weight that row r gives it. */
@@ -124,7 +123,7 @@ static void blend_flight(const struct stage *st)
     if (b->bare || !large_cells(st, &st->l.left)) return;
     float fly = step_ease(fminf(st->beat.part * 2, 1));
     float fall = step_ease(fminf(fmaxf(st->beat.part * 2 - 1, 0), 1));
-    int last = b->causal ? row : p.cols - 1;
+    int last = attn_seen(b->s->opts, row, p.cols) - 1;
     for (int j = 0; j <= last; j++) {
         float w = p.data[(size_t)row * (size_t)p.ld + (size_t)j];
         struct scene_rgba hue = scene_token_hue(j);

@@ -3,6 +3,7 @@
 #include "motion.h"
 #include "overview.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* Type and spacing of the stage's head and foot, in points. */
@@ -80,9 +81,13 @@ static bool same_dims(struct attn_dims a, struct attn_dims b)
     return a.n_tok == b.n_tok && a.d_model == b.d_model && a.n_head == b.n_head;
 }
 
-void scene_build(struct scene *sc, const struct step_state *s,
-                 const struct scene_source *src)
+void scene_build(struct scene *sc, const struct step_state *state,
+                 const struct scene_source *source)
 {
+    struct scene_seen seen;
+    scene_seen_of(&seen, state, source);
+    const struct step_state *s = seen.s;
+    const struct scene_source *src = seen.src;
     static void (*const motion[])(struct stage *) = {
         [MOTION_DOT] = motion_dot,           [MOTION_FADE] = motion_fade,
         [MOTION_DIAGONAL] = motion_diagonal, [MOTION_SOFTMAX] = motion_softmax,
@@ -103,7 +108,7 @@ void scene_build(struct scene *sc, const struct step_state *s,
               .theme = theme,
               .canvas = scene_canvas_of(sc->frame.stage),
               .view = place->view,
-              .causal = s->opts.causal,
+              .mask_from = s->opts.causal ? 1 + s->opts.shifted : INT_MAX,
               .bare = !src->fits},
         .spec = &scene_stages[s->stage],
         .clock = step_clock_of(s->stage, place->dims),
@@ -124,8 +129,15 @@ void scene_build(struct scene *sc, const struct step_state *s,
             cell = (struct step_ref){st.spec->result[0], st.f.row, st.f.col};
         struct scene_rect all = sc->clip;
         sc->clip = st.b.canvas;
-        motion[st.spec->motion](&st);
-        if (s->stage == ATTN_SCORES) {
+        bool difference = step_seen(s) == STEP_SEE_DIFFERENCE && src->ghost;
+        if (difference) {
+            st.done = true;
+            st.f.moving = false;
+            motion_difference(&st);
+        } else {
+            motion[st.spec->motion](&st);
+        }
+        if (s->stage == ATTN_SCORES && !difference) {
             key_label(&st, 1);
             float lo, hi;
             score_range(&st, &lo, &hi);

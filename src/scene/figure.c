@@ -58,7 +58,7 @@ static struct brush brush_of(struct scene *sc, const struct step_state *s,
                           .theme = scene_theme_get(s->theme),
                           .canvas = page,
                           .view = {.zoom = 1},
-                          .causal = s->opts.causal,
+                          .mask_from = s->opts.causal ? 1 + s->opts.shifted : INT_MAX,
                           .bare = !src->fits};
 }
 
@@ -84,6 +84,9 @@ static void head_draw(const struct brush *b, const char *name, const char *is,
 static const char *what_if(const struct brush *b)
 {
     const struct attn_opts *o = &b->s->opts;
+    const char *broken = scene_broken_text(b->sc, b->s);
+    if (broken && !attn_opts_fused(*o))
+        return scene_print(b->sc, " \u00B7 what if: %s", broken);
     return scene_print(b->sc, "%s%s%s",
                        o->scale ? "" : " \u00B7 without \u00F7 \u221Ad_head",
                        o->causal ? "" : " \u00B7 without causal mask",
@@ -273,7 +276,7 @@ static struct grid_style style_of(const struct brush *b, const struct grid *g)
 {
     struct grid_style style = grid_style(b, g);
     bool grid = g->tensor == ATTN_S_MASKED || g->tensor == ATTN_P;
-    if (grid && b->causal) style.mask_from = 1;
+    if (grid) style.mask_from = b->mask_from;
     style.masked_zero = g->tensor == ATTN_P;
     style.live = false;
     if (g->tensor != ATTN_P) return style;

@@ -105,7 +105,7 @@ struct grid_style weights_style(const struct stage *st, const struct grid *g)
     style.lo = 0;
     style.hi = 1;
     style.masked_zero = true;
-    if (st->b.causal) style.mask_from = 1;
+    style.mask_from = st->b.mask_from;
     return style;
 }
 

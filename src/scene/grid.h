@@ -13,7 +13,7 @@ struct brush {
     const struct scene_theme *theme;
     struct scene_rect canvas;
     struct step_view view;
-    bool causal;
+    int mask_from; /* j - i from which on cells are forbidden; INT_MAX: none are */
     bool bare; /* numbers of another run are still on screen: no figures, half strength */
 };
 

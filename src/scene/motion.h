@@ -42,6 +42,10 @@ void key_label(const struct stage *st, float alpha);
 /* One diverging range for the scores of stages 2 to 5. */
 void score_range(const struct stage *st, float *lo, float *hi);
 
+/* Broken minus right; the caption of what is broken, NULL: the stage's own is right. */
+void motion_difference(struct stage *st); /* broken.c */
+const char *broken_caption(struct scene *sc, const struct step_state *s,
+                           const struct scene_source *src);
 void motion_dot(struct stage *st);  /* dot.c */
 void motion_fade(struct stage *st); /* scores.c */
 void motion_diagonal(struct stage *st);

@@ -146,7 +146,7 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
         .hi = hi,
         .log = weights && s->log_weights,
         .gain = 1, /* scaled scores have their own range: the same picture */
-        .mask_from = heads->causal ? 1 : INT_MAX,
+        .mask_from = heads->causal ? 1 + heads->shifted : INT_MAX,
         .alpha = 1,
         .dim = 1,
         .focus_row1 = side,

@@ -2,6 +2,7 @@
  * place all the while. */
 #include "motion.h"
 
+#include <limits.h>
 #include <math.h>
 
 /* K stands on its side, so its name goes to its right. */
@@ -56,8 +57,7 @@ void motion_fade(struct stage *st)
     float lo, hi, t = st->done ? 1 : st->beat.part;
     score_range(st, &lo, &hi);
     float u = step_ease(fminf(fmaxf((t - 0.2f) / 0.7f, 0), 1));
-    int d_head = st->d.d_model / st->d.n_head;
-    float after = st->b.s->opts.scale ? 1.0f / sqrtf((float)d_head) : 1.0f;
+    float after = (float)(1.0 / attn_divisor_of(st->b.s->opts, st->d));
     if (u < 1) g.tensor = ATTN_S_RAW;
     struct grid_style style = grid_style(&st->b, &g);
     style.lo = lo;
@@ -79,9 +79,10 @@ void motion_diagonal(struct stage *st)
     struct grid_style style = grid_style(&st->b, &g);
     style.lo = lo;
     style.hi = hi;
-    if (st->b.causal) {
+    if (st->b.mask_from < INT_MAX) {
         int gone = st->done ? n - 1 : st->beat.at + (st->beat.part >= 0.5f);
-        style.mask_from = n - gone < 1 ? 1 : n - gone;
+        int least = st->b.mask_from;
+        style.mask_from = n - gone < least ? least : n - gone;
     }
     grid_draw(&st->b, &g, &style);
     frames_draw(st, false);
@@ -97,8 +98,8 @@ static void softmax_row_draw(const struct stage *st, int row, float part)
     int n = st->d.n_tok;
     float *e = arena_push(st->b.sc->mem, (size_t)n, sizeof *e);
     if (!e || !s.data) return;
-    struct attn_row r =
-        attn_row_explain(st->b.src->attn, e, s.data + (size_t)row * (size_t)s.ld, n);
+    struct attn_row r = attn_row_explain_as(
+        st->b.src->attn, e, s.data + (size_t)row * (size_t)s.ld, n, st->b.s->opts);
     float divide = step_ease(fminf(fmaxf((part - 0.5f) * 2, 0), 1));
     float by = 1 + ((r.sum > 0 ? r.sum : 1) - 1) * divide;
     for (int j = 0; j < n; j++) e[j] /= by;
@@ -109,7 +110,8 @@ static void softmax_row_draw(const struct stage *st, int row, float part)
     style.key = 0;
     style.row1 = 1;
     style.live = false;
-    if (st->b.causal) style.mask_from = row + 1; /* the row is drawn as row 0 */
+    if (st->b.mask_from < INT_MAX) /* the row is drawn as row 0 */
+        style.mask_from = row + st->b.mask_from;
     style.alpha = step_ease(fminf(part * 2, 1));
     grid_draw(&st->b, &g, &style);
 }
@@ -147,7 +149,7 @@ void motion_softmax(struct stage *st)
     style.lo = lo;
     style.hi = hi;
     style.row0 = done;
-    if (st->b.causal) style.mask_from = 1;
+    style.mask_from = st->b.mask_from;
     bool busy = done < n && st->beat.part > 0;
     if (busy) { /* the row in the making is drawn alone, so that its figures do not double */
         struct grid_style one = style;

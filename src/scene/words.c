@@ -1,5 +1,5 @@
 /* What a stage says: formula, shapes, caption and cost, for the numbers in view. */
-#include "stages.h"
+#include "motion.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,15 +53,23 @@ static const char *formula_of(const struct moment *m)
     struct scene *sc = m->sc;
     switch (m->s->stage) {
     case ATTN_SCALE:
-        return o->scale ? scene_print(sc, "S \u00F7 \u221Ad_head = S \u00F7 %.4g",
-                                      sqrt((double)m->d_head))
+        return o->scale ? scene_print(sc, "S \u00F7 %s = S \u00F7 %.4g",
+                                      scene_divisor_name(*o), attn_divisor_of(*o, m->d))
                         : "S, not divided by \u221Ad_head";
     case ATTN_MASK:
-        return o->causal ? scene_stages[ATTN_MASK].text.formula : "no mask: S stays";
+        return !o->causal   ? "no mask: S stays"
+               : o->shifted ? "S_ij = \u2212\u221E where j > i + 1"
+                            : scene_stages[ATTN_MASK].text.formula;
     case ATTN_SOFTMAX:
-        return scene_print(sc, "A = softmax(S%s%s)",
-                           o->scale ? " \u00F7 \u221Ad_head" : "",
-                           o->causal ? " + mask" : "");
+        return scene_print(
+            sc, "A = softmax(%sS%s%s%s)",
+            step_heat_of(*o) != 0 && (o->scale || o->causal) ? "(" : "",
+            o->scale ? scene_print(sc, " \u00F7 %s", scene_divisor_name(*o)) : "",
+            o->causal ? " + mask" : "",
+            step_heat_of(*o) == 0
+                ? ""
+                : scene_print(sc, "%s \u00F7 %.3g", o->scale || o->causal ? ")" : "",
+                              (double)o->temperature));
     case ATTN_OUTPUT: {
         const char *heads = m->d.n_head == 1   ? "O\u2081"
                             : m->d.n_head == 2 ? "[O\u2081 | O\u2082]"
@@ -203,7 +211,7 @@ static const char *say_weighted_sum(const struct moment *m)
         m->row + 1, m->row + 1,
         m->s->opts.causal
             ? scene_print(m->sc, "It blends %d value%s; nothing later takes part.",
-                          m->row + 1, m->row ? "s" : "")
+                          attn_seen(m->s->opts, m->row, m->d.n_tok), m->row ? "s" : "")
             : "With the mask off, later tokens take part too.");
 }
 
@@ -286,6 +294,7 @@ struct stage_words scene_words(struct scene *sc, const struct step_state *s,
         m.row = focus.row;
         m.col = focus.col;
     }
-    return (struct stage_words){formula_of(&m), shapes_of(&m), say[s->stage](&m),
-                                cost_of(&m)};
+    const char *broken = broken_caption(sc, s, src);
+    return (struct stage_words){formula_of(&m), shapes_of(&m),
+                                broken ? broken : say[s->stage](&m), cost_of(&m)};
 }

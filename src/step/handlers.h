@@ -35,6 +35,47 @@ bool do_out_size(struct step_state *s, const struct step_action *a);
 bool do_out_clear(struct step_state *s, const struct step_action *a);
 bool do_out_all(struct step_state *s, const struct step_action *a);
 bool do_out_format(struct step_state *s, const struct step_action *a);
+bool do_switch(struct step_state *s, const struct step_action *a);
+bool do_toggle(struct step_state *s, const struct step_action *a);
+bool do_temperature(struct step_state *s, const struct step_action *a);
+bool do_silence(struct step_state *s, const struct step_action *a);
+bool do_correct(struct step_state *s, const struct step_action *a);
+bool do_switches(struct step_state *s, const struct step_action *a);
+bool do_see(struct step_state *s, const struct step_action *a);
+bool do_undo(struct step_state *s, const struct step_action *a);
+bool do_redo(struct step_state *s, const struct step_action *a);
+
+/* ---- what can be undone ------------------------------------------------------------ */
+
+/* A cell's number: given, or not. */
+struct given_value {
+    struct step_given edit;
+    bool there;
+};
+enum change_kind {
+    CHANGE_NONE, /* of a model that is no longer there */
+    CHANGE_OPTS,
+    CHANGE_SEED,
+    CHANGE_TOKENS,
+    CHANGE_TEXT,
+    CHANGE_EDIT
+};
+struct change {
+    enum change_kind kind;
+    enum step_scale scale;
+    bool chained; /* is undone with the one before */
+    int topic;    /* not 0: one with the change before, where that has the same topic */
+    union change_value {
+        struct attn_opts opts;
+        uint32_t number;
+        struct given_value edit;
+    } before, after;
+};
+/* Keeps the change that is about to be made. false: no memory, it must not be made. */
+bool past_push(struct step_state *s, const struct change *c);
+void past_forget_model(struct step_state *s); /* of GPT-2 scale, but the options */
+void edit_put(struct step_place *p, const struct given_value *g);
+void set_tokens(struct step_state *s, struct step_place *p, int n);
 
 extern const struct step_view step_fitted;          /* everything in view */
 struct step_place *step_here(struct step_state *s); /* of the scale in view */

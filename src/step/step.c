@@ -76,6 +76,12 @@ static bool exists(struct step_ref r, struct attn_dims d)
            r.col < extent(shapes[r.tensor].col, d);
 }
 
+bool step_given_is_here(const struct step_place *p, const struct step_given *e)
+{
+    return e->block == p->block &&
+           exists((struct step_ref){e->cell.tensor, e->cell.row, e->cell.col}, p->dims);
+}
+
 static bool is_none(struct step_ref r)
 {
     return r.tensor == ATTN_TENSOR_COUNT;
@@ -115,7 +121,7 @@ struct step_state step_initial(void)
         .view = step_fitted,
         .limit = STEP_MAX_TOKENS,
     };
-    s.opts = (struct attn_opts){.scale = true, .causal = true, .residual = true};
+    s.opts.scale = s.opts.causal = s.opts.residual = true;
     s.speed = 1.0f;
     s.over.kind = STEP_OVER_WEIGHTS;
     s.over.view = step_fitted;
@@ -132,6 +138,11 @@ bool step_is_loaded(const struct step_place *p)
 void step_load(struct step_state *s, const struct step_model *m)
 {
     struct step_place *p = &s->place[STEP_GPT2];
+    if (m->fresh) {
+        past_forget_model(s);
+        memset(p->edits, 0, sizeof p->edits);
+        p->n_edit = 0;
+    }
     bool same = p->n_block == m->n_block && p->dims.d_model == m->dims.d_model &&
                 p->dims.n_head == m->dims.n_head;
     if (!same) p->head = p->block = 0;
@@ -166,23 +177,49 @@ static bool do_scale_to(struct step_state *s, const struct step_action *a)
     return true;
 }
 
+void set_tokens(struct step_state *s, struct step_place *p, int n)
+{
+    p->dims.n_tok = n;
+    rows_cut(p);
+    if (!exists(p->pin, p->dims)) p->pin = step_no_ref();
+    if (!exists(s->hover, p->dims)) s->hover = step_no_ref();
+}
+
+/* A number of the scale in view is to be another; topic: see struct change. */
+static bool note(struct step_state *s, enum change_kind kind, uint32_t was, uint32_t now,
+                 int topic)
+{
+    struct change c;
+    memset(&c, 0, sizeof c);
+    c.kind = kind;
+    c.scale = s->scale;
+    c.topic = topic;
+    c.before.number = was;
+    c.after.number = now;
+    return was == now || past_push(s, &c);
+}
+
 static bool do_tokens(struct step_state *s, const struct step_action *a)
 {
     struct step_place *p = step_here(s);
     if (s->scale != STEP_GPT2 || step_is_loaded(p) || a->i < 1 || a->i > p->limit)
         return false;
-    p->dims.n_tok = a->i;
-    rows_cut(p);
-    if (!exists(p->pin, p->dims)) p->pin = step_no_ref();
-    if (!exists(s->hover, p->dims)) s->hover = step_no_ref();
+    if (!note(s, CHANGE_TOKENS, (uint32_t)p->dims.n_tok, (uint32_t)a->i, 1)) return false;
+    set_tokens(s, p, a->i);
+    return true;
+}
+
+static bool set_seed(struct step_state *s, uint32_t seed)
+{
+    struct step_place *p = step_here(s);
+    if (step_is_loaded(p) || !note(s, CHANGE_SEED, p->seed, seed, 0)) return false;
+    p->seed = seed;
     return true;
 }
 
 static bool do_seed(struct step_state *s, const struct step_action *a)
 {
-    if (step_is_loaded(step_here(s))) return false;
-    step_here(s)->seed = (uint32_t)a->i;
-    return true;
+    return set_seed(s, (uint32_t)a->i);
 }
 
 /* Seeds of at most four digits, so that one can be read out in a class. 2213 is a
@@ -190,10 +227,8 @@ static bool do_seed(struct step_state *s, const struct step_action *a)
 static bool do_roll(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    if (step_is_loaded(step_here(s))) return false;
     uint32_t x = step_here(s)->seed % 9973u;
-    step_here(s)->seed = x ? x * 2213u % 9973u : 1u;
-    return true;
+    return set_seed(s, x ? x * 2213u % 9973u : 1u);
 }
 
 static bool do_head(struct step_state *s, const struct step_action *a)
@@ -260,18 +295,6 @@ static bool do_hover(struct step_state *s, const struct step_action *a)
         s->hover = a->ref;
     else
         return false;
-    return true;
-}
-
-static bool do_toggle(struct step_state *s, const struct step_action *a)
-{
-    bool *const opts[STEP_OPT_COUNT] = {
-        [STEP_OPT_SCALE] = &s->opts.scale,
-        [STEP_OPT_CAUSAL] = &s->opts.causal,
-        [STEP_OPT_RESIDUAL] = &s->opts.residual,
-    };
-    if (a->i < 0 || a->i >= STEP_OPT_COUNT) return false;
-    *opts[a->i] = !*opts[a->i];
     return true;
 }
 
@@ -419,6 +442,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->over.menu = false;
     else if (s->over.open)
         s->over.open = false;
+    else if (s->switches)
+        s->switches = false;
     else if (!is_none(p->pin))
         p->pin = step_no_ref();
     else if (step_row_count(p) > 1)
@@ -485,6 +510,10 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_OUT_PART] = do_out_part, [STEP_OUT_SIZE] = do_out_size,
     [STEP_OUT_CLEAR] = do_out_clear,
     [STEP_OUT_ALL] = do_out_all,   [STEP_OUT_FORMAT] = do_out_format,
+    [STEP_SWITCH] = do_switch,     [STEP_TEMPERATURE] = do_temperature,
+    [STEP_SILENCE] = do_silence,   [STEP_CORRECT] = do_correct,
+    [STEP_SWITCHES] = do_switches, [STEP_SEE] = do_see,
+    [STEP_UNDO] = do_undo,         [STEP_REDO] = do_redo,
     /* clang-format on */
 };
 

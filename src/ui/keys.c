@@ -48,6 +48,12 @@ static const struct binding bindings[] = {
     {'/',          0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {UI_KEY_ENTER, 0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {'o',          UI_CTRL,  false, {.verb = STEP_EDIT, .i = STEP_EDIT_PATH}},
+    {'i',          0,        true,  {.verb = STEP_SWITCHES}},
+    {'x',          0,        true,  {.verb = STEP_CORRECT}},
+    {'v',          0,        true,  {.verb = STEP_SEE, .i = -1}},
+    {'z',          UI_CTRL,  false, {.verb = STEP_UNDO}},
+    {'y',          UI_CTRL,  false, {.verb = STEP_REDO}},
+    {'z', UI_CTRL | UI_SHIFT, false, {.verb = STEP_REDO}},
     {'f',          0,        true,  {.verb = STEP_FIT}},
     {'l',          0,        true,  {.verb = STEP_LOG}},
     {'w',          0,        true,  {.verb = STEP_RANK, .i = -1}},
@@ -102,6 +108,10 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"L"}, "weights on a log scale"},
     {GROUP_LOOK, {"W"}, "rank by weight or by contribution"},
     {GROUP_LOOK, {"B"}, "leave out weights below a least one"},
+    {GROUP_BREAK, {"I"}, "everything that can be set wrong"},
+    {GROUP_BREAK, {"V"}, "broken, correct, difference"},
+    {GROUP_BREAK, {"X"}, "all correct again"},
+    {GROUP_BREAK, {"Ctrl Z", "Ctrl Y"}, "undo, redo"},
     {GROUP_INPUT, {"T"}, "toy or GPT-2 dimensions"},
     {GROUP_INPUT, {"Ctrl O"}, "open a model; or drop one"},
     {GROUP_INPUT, {"N"}, "other random weights"},
@@ -134,8 +144,8 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 
 const char *ui_group_name(enum ui_group g)
 {
-    static const char *const name[GROUP_COUNT] = {"STEPS AND TIME", "LOOKING", "INPUT",
-                                                  "MODEL",          "WINDOW",  "MOUSE"};
+    static const char *const name[GROUP_COUNT] = {
+        "STEPS AND TIME", "LOOKING", "WHAT IF", "INPUT", "MODEL", "WINDOW", "MOUSE"};
     return name[g];
 }
 

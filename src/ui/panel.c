@@ -252,6 +252,21 @@ static bool is_ready(const struct ui *u)
            t->dims.n_head == place->dims.n_head && t->head == place->head;
 }
 
+/* What the numbers would be, at the foot. */
+static void draw_ghost(struct panel *p, const struct ui *u)
+{
+    float h = panel_ghost_height(u);
+    if (!u->src->ghost || !is_ready(u)) return;
+    const struct scene_rect *box = &u->sc->frame.panel;
+    p->u = u;
+    p->t = u->src->trace;
+    p->n = p->t->dims.n_tok;
+    p->at = target_of(u->s, p->t->dims);
+    p->bottom = box->y + box->h - PAD_BOTTOM;
+    p->y = p->bottom - h;
+    panel_ghost(p);
+}
+
 void ui_panel(const struct ui *u)
 {
     static void (*const draw[ATTN_STAGE_COUNT])(struct panel *) = {
@@ -275,10 +290,24 @@ void ui_panel(const struct ui *u)
         panel_overview(&p);
         return;
     }
+    if (u->s->switches) { /* whose place is the same, whether there is a ghost or not */
+        p.bottom -= panel_ghost_height(u);
+        panel_switches(&p);
+        draw_ghost(&p, u);
+        return;
+    }
     if (!is_ready(u)) {
         draw_waiting(&p);
         return;
     }
+    struct scene_seen seen;
+    scene_seen_of(&seen, u->s, u->src);
+    struct ui looked_at = *u;
+    looked_at.s = seen.s;
+    looked_at.src = seen.src;
+    p.u = &looked_at;
+    p.t = seen.src->trace;
+    if (u->src->ghost) p.bottom -= panel_ghost_height(u);
     p.n = p.t->dims.n_tok;
     p.d_head = attn_d_head(p.t->dims);
     p.head = p.t->head;
@@ -292,4 +321,5 @@ void ui_panel(const struct ui *u)
     }
     assert(u->s->stage >= 0 && u->s->stage < ATTN_STAGE_COUNT);
     draw[u->s->stage](&p);
+    draw_ghost(&p, u);
 }

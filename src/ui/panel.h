@@ -127,6 +127,13 @@ void panel_rows(struct panel *p);
 /* "5 of 64 rows: 3–6, 9", as many as there is room to say. */
 const char *panel_rows_named(const struct panel *p);
 
+/* ---- broken on purpose ---------------------------------------------------------------- */
+
+void panel_switches(struct panel *p);
+/* Points that panel_ghost takes at the panel's foot. */
+float panel_ghost_height(const struct ui *u);
+void panel_ghost(struct panel *p);
+
 /* ---- the seven explanations ------------------------------------------------------------------- */
 
 void panel_dot(struct panel *p);     /* stages 1 and 2 */

@@ -67,10 +67,13 @@ void panel_scale(struct panel *p)
     struct scene *sc = p->u->sc;
     const struct scene_theme *t = p->u->theme;
     bool on = p->t->opts.scale;
-    const char *root = scene_print(sc, "%.4g", sqrt((double)p->d_head));
-    panel_title(p,
-                on ? scene_print(sc, "s \u00F7 \u221A%d = s \u00F7 %s", p->d_head, root)
-                   : "\u00F7 \u221Ad_head is off: nothing changes");
+    const char *root = scene_print(sc, "%.4g", attn_divisor_of(p->t->opts, p->t->dims));
+    bool wrong = p->t->opts.divisor != ATTN_SQRT_D_HEAD;
+    panel_title(
+        p, !on     ? "\u00F7 \u221Ad_head is off: nothing changes"
+           : wrong ? scene_print(sc, "s \u00F7 %s = s \u00F7 %s",
+                                 scene_divisor_name(p->t->opts), root)
+                   : scene_print(sc, "s \u00F7 \u221A%d = s \u00F7 %s", p->d_head, root));
     struct columns c = columns_of(p);
     float cy = p->y + HEAD_H * 0.5f;
     (void)ui_text(p->u, c.before + c.cell_w / 2, cy, ALIGN_CENTER, ui_figure, t->ink_soft,
@@ -124,6 +127,11 @@ static const char *why(const struct panel *p, int j)
                            "The mask is off: %s may look at every token, even at the "
                            "one that it should predict.",
                            token_name(p, i, false));
+    if (p->t->opts.shifted && (j < 0 || j == i + 1))
+        return scene_print(sc,
+                           "The mask is one off: %s may look at the very token that it "
+                           "should predict.",
+                           token_name(p, i, false));
     if (j < 0)
         return scene_print(sc,
                            "Row %d predicts token %d, so it may look at tokens up to %d "
@@ -143,7 +151,7 @@ static void mask_line(const struct panel *p, int j, float cy, float pitch)
 {
     const struct scene_theme *t = p->u->theme;
     float v = panel_row_of(p, ATTN_S_MASKED, p->at.row)[j];
-    bool seen = !p->t->opts.causal || j <= p->at.row;
+    bool seen = j < attn_seen(p->t->opts, p->at.row, p->n);
     struct columns c = columns_of(p);
     float h = fminf(CELL_H, pitch - CELL_GAP), x = c.sign - c.cell_w / 2 + COLUMN_GAP;
     if (j == p->at.col) panel_mark(p, cy, pitch);
@@ -155,7 +163,10 @@ static void mask_line(const struct panel *p, int j, float cy, float pitch)
     else
         panel_masked(p, (struct scene_rect){c.before, cy - h / 2, c.cell_w, h},
                      "\u2212\u221E");
-    const char *word = seen ? j == p->at.row ? "visible: itself" : "visible"
+    const char *word = seen                 ? j == p->at.row ? "visible: itself"
+                                              : j == p->at.row + 1 && p->t->opts.shifted
+                                                  ? "visible: answer"
+                                                  : "visible"
                        : j == p->at.row + 1 ? "hidden: answer"
                                             : "hidden";
     (void)ui_text_fit(p->u, x, cy, p->x + p->w - x, ALIGN_LEFT, ui_body,
@@ -175,7 +186,7 @@ static void mask_rest(struct panel *p, int count, const char *what, float pitch)
 void panel_mask(struct panel *p)
 {
     struct scene *sc = p->u->sc;
-    int seen = p->t->opts.causal ? p->at.row + 1 : p->n;
+    int seen = attn_seen(p->t->opts, p->at.row, p->n);
     int middle = p->at.col >= 0 ? p->at.col : p->at.row;
     int m = p->n <= PANEL_TABLE_MOST ? p->n : PANEL_TOP, from = middle - m / 2;
     from = from < 0 ? 0 : from > p->n - m ? p->n - m : from;
@@ -187,12 +198,10 @@ void panel_mask(struct panel *p)
     int count = m + (before > 0) + (behind > 0);
     float pitch = panel_pitch(p, count, after, ROW_LEAST_H, ROW_H);
     bool causal = p->t->opts.causal;
-    mask_rest(p, before, !causal || from <= p->at.row ? "earlier, visible" : "earlier",
-              pitch);
+    mask_rest(p, before, !causal || from < seen ? "earlier, visible" : "earlier", pitch);
     for (int j = from; j < from + m; j++, p->y += pitch)
         mask_line(p, j, p->y + pitch / 2, pitch);
-    mask_rest(p, behind, causal && from + m > p->at.row ? "later, hidden" : "later",
-              pitch);
+    mask_rest(p, behind, causal && from + m >= seen ? "later, hidden" : "later", pitch);
     panel_rule(p);
     panel_pair(p, "visible", scene_print(sc, "%d of %d", seen, p->n));
     p->y += COLUMN_GAP;

@@ -8,6 +8,7 @@ enum {
     ROW_H = 40,
     ROW_LEAST_H = 20,
     HEAD_H = 24,
+    LIST_LEAST = 3, /* rows of the list in any window */
     BAR_H = 20,
     LIST_BAR_H = 17,
     LIST_ROW_H = 32,
@@ -39,7 +40,7 @@ static bool take_apart(const struct panel *p, struct apart *a)
     a->p = panel_row_of(p, ATTN_P, p->at.row);
     a->e = panel_floats(p, p->n);
     if (!a->e) return false;
-    a->row = attn_row_explain(p->u->src->attn, a->e, a->s, p->n);
+    a->row = attn_row_explain_as(p->u->src->attn, a->e, a->s, p->n, p->t->opts);
     return true;
 }
 
@@ -56,10 +57,13 @@ static void draw_other_scale(struct panel *p)
     float *other = panel_floats(p, p->n);
     if (!other) return;
     bool on = p->t->opts.scale;
-    float by = on ? 1 : 1 / sqrtf((float)p->d_head);
+    struct attn_opts o = p->t->opts;
+    o.scale = !on;
+    o.divisor = ATTN_SQRT_D_HEAD;
+    float by = (float)(1 / attn_divisor_of(o, p->t->dims));
     for (int j = 0; j < p->n; j++)
-        other[j] = p->t->opts.causal && j > p->at.row ? -INFINITY : s[j] * by;
-    struct attn_row row = attn_row_explain(p->u->src->attn, NULL, other, p->n);
+        other[j] = j < attn_seen(o, p->at.row, p->n) ? s[j] * by : -INFINITY;
+    struct attn_row row = attn_row_explain_as(p->u->src->attn, NULL, other, p->n, o);
     panel_pair(
         p, on ? "without \u00F7 \u221Ad_head" : "with \u00F7 \u221Ad_head",
         scene_print(p->u->sc, "top weight %s", scene_number(p->u->sc, row.top, 3)));
@@ -83,7 +87,7 @@ static void table_line(const struct panel *p, const struct apart *a, int j, floa
     struct scene_rgba ink = masked || below ? t->ink_faint : t->ink;
     if (j == p->at.col) panel_mark(p, cy, fminf(pitch, ROW_H));
     panel_token(p, j, at(p, AT_TOKEN), cy, at(p, AT_TOKEN) - p->x, !masked);
-    float shifted = a->s[j] - a->row.max;
+    float shifted = (a->s[j] - a->row.max) / exp2f(step_heat_of(p->t->opts));
     (void)ui_text(u, at(p, AT_SHIFTED), cy, ALIGN_RIGHT, ui_figure, ink,
                   panel_number(p, ui_figure, w, shifted, 2));
     (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, ink,
@@ -103,7 +107,9 @@ static void draw_table(struct panel *p, const struct apart *a)
     const struct scene_theme *t = u->theme;
     float right = p->x + p->w, cy = p->y + HEAD_H * 0.5f;
     (void)ui_text(u, at(p, AT_SHIFTED), cy, ALIGN_RIGHT, ui_figure, t->ink_soft,
-                  "s\u2212max");
+                  p->t->opts.no_max               ? "s"
+                  : step_heat_of(p->t->opts) == 0 ? "s\u2212max"
+                                                  : "\u00F7 T");
     (void)ui_text(u, at(p, AT_EXP), cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "exp");
     (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "weight");
     p->y += HEAD_H;
@@ -169,7 +175,9 @@ static void list_head(struct panel *p)
 static void draw_list(struct panel *p, const struct panel_sources *s, float after)
 {
     const struct ui *u = p->u;
-    int shown[PANEL_TOP], m = panel_sources_top(p, s, PANEL_TOP, shown);
+    int room = (int)((p->bottom - p->y - HEAD_H - after) / ROW_LEAST_H) - 1;
+    int most = room < LIST_LEAST ? LIST_LEAST : room > PANEL_TOP ? PANEL_TOP : room;
+    int shown[PANEL_TOP], m = panel_sources_top(p, s, most, shown);
     int others = s->n - m;
     double rest[2] = {0, 0};
     float longest = 0;

@@ -16,11 +16,11 @@ bool panel_sources_of(struct panel *p, struct panel_sources *s)
     float *sent = panel_floats(p, p->n);
     const float *reach = p->u->src->reach;
     if (!sent || !reach) return false;
-    *s = (struct panel_sources){.n = p->t->opts.causal ? p->at.row + 1 : p->n,
+    *s = (struct panel_sources){.n = attn_seen(p->t->opts, p->at.row, p->n),
                                 .w = panel_row_of(p, ATTN_P, p->at.row),
                                 .sent = sent};
     for (int j = 0; j < s->n; j++) {
-        sent[j] = s->w[j] * reach[j];
+        sent[j] = attn_is_silent(p->t->opts, p->head) ? 0 : s->w[j] * reach[j];
         if (!(s->w[j] < p->u->s->least_weight)) continue;
         s->below++;
         s->below_sum += (double)s->w[j];

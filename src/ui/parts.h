@@ -48,6 +48,16 @@ enum ui_id {
     UI_ID_OUT_END =
         UI_ID_OUT + STEP_OUT_FORMAT_COUNT + STEP_OUT_PART_COUNT + STEP_OUT_SIZE_COUNT + 2,
     UI_ID_STRIP = 500, /* + head */
+    UI_ID_SWITCHES = 700,
+    UI_ID_SWITCHES_CLOSE,
+    UI_ID_CORRECT,
+    UI_ID_CORRECT_ALL,
+    UI_ID_UNDO,
+    UI_ID_REDO,
+    UI_ID_HEAT,
+    UI_ID_SILENCE,                             /* + 0, 1 */
+    UI_ID_SEE = UI_ID_SILENCE + 2,             /* + enum step_see */
+    UI_ID_SWITCH = UI_ID_SEE + STEP_SEE_COUNT, /* + 4 * enum step_switch + choice */
     UI_ID_END = 1000
 };
 
@@ -56,6 +66,7 @@ enum ui_id {
 enum ui_group {
     GROUP_STEPS,
     GROUP_LOOK,
+    GROUP_BREAK,
     GROUP_INPUT,
     GROUP_MODEL, /* of use with a loaded model alone, and shown then */
     GROUP_WINDOW,

@@ -259,10 +259,21 @@ static void draw_switch(const struct rail *r, float x, float h, bool on, int id,
     (void)ui_touch(u, row, id, a, tip);
 }
 
+/* A small button at the line's right end. */
+static void draw_small(const struct rail *r, int id, struct step_action a,
+                       const char *text, const char *tip)
+{
+    const struct ui *u = r->u;
+    struct scene_rect box = {r->x + r->w - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
+    ui_control(ui_face(u, box, HEAD_RADIUS, false), id, a, tip);
+    (void)ui_text(u, box.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, u->theme->ink,
+                  text);
+}
+
 static void draw_what_if(struct rail *r)
 {
-    const struct attn_opts *o = &r->u->s->opts;
-    const bool on[SWITCH_COUNT] = {o->scale, o->causal, o->residual};
+    static const enum step_switch of[SWITCH_COUNT] = {STEP_SW_DIVIDE, STEP_SW_MASK,
+                                                      STEP_SW_RESIDUAL};
     static const char *const label[SWITCH_COUNT] = {"divide by \u221Ad_head",
                                                     "causal mask", "add residual"};
     static const char *const tip[SWITCH_COUNT] = {
@@ -271,9 +282,13 @@ static void draw_what_if(struct rail *r)
         "What if the block's input were not added to its output?"};
     r->y += flow(r, TO_WHAT_IF);
     ui_section(r->u, r->x, r->y, "WHAT IF");
+    struct scene_rect heading = {r->x, r->y - SWITCH_H * 0.5f, r->w, SWITCH_H};
+    (void)ui_touch(r->u, heading, UI_ID_SWITCHES, ui_act(STEP_SWITCHES, 0),
+                   "Everything that can be set wrong (I)");
     for (int i = 0; i < SWITCH_COUNT; i++) {
         r->y += flow(r, i ? SWITCH_PITCH : TO_SWITCH);
-        draw_switch(r, r->x, flow(r, SWITCH_PITCH) - 1, on[i], UI_ID_OPTION + i,
+        draw_switch(r, r->x, flow(r, SWITCH_PITCH) - 1,
+                    step_choice_of(r->u->s->opts, of[i]) == 0, UI_ID_OPTION + i,
                     ui_act(STEP_TOGGLE, i), label[i], tip[i]);
     }
 }
@@ -374,17 +389,6 @@ static void draw_view(struct rail *r)
     draw_switch(r, r->x + VIEW_X, SWITCH_H + 1, u->s->log_weights, UI_ID_LOG,
                 (struct step_action){.verb = STEP_LOG}, "log weights",
                 "Weights on a logarithmic colour scale (L)");
-}
-
-/* A small button at the line's right end. */
-static void draw_small(const struct rail *r, int id, struct step_action a,
-                       const char *text, const char *tip)
-{
-    const struct ui *u = r->u;
-    struct scene_rect box = {r->x + r->w - ROLL_W, r->y - ROLL_H * 0.5f, ROLL_W, ROLL_H};
-    ui_control(ui_face(u, box, HEAD_RADIUS, false), id, a, tip);
-    (void)ui_text(u, box.x + ROLL_W * 0.5f, r->y, ALIGN_CENTER, ui_note, u->theme->ink,
-                  text);
 }
 
 static void draw_input(struct rail *r)

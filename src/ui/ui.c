@@ -18,6 +18,9 @@ enum {
     TIP_MARGIN = 6, /* to the window's edge */
     TIP_MOST = 420, /* width */
     TIP_RADIUS = 6,
+    BACK_PAD = 10,
+    BACK_INSET = 3,
+    BACK_RADIUS = 4,
     RING_W = 2,
     RING_OUT = 2, /* outside the control */
     RING_RADIUS = 6
@@ -35,23 +38,31 @@ static void bar(const struct ui *u, struct scene_rect box, const char *text)
                       ALIGN_LEFT, ui_strong, t->on_warn, text);
 }
 
+/* What is broken, as long as it is, and the way back. */
 static void draw_banner(const struct ui *u)
 {
-    const struct attn_opts *o = &u->s->opts;
-    if (o->scale && o->causal && o->residual) return;
-    const bool on[STEP_OPT_COUNT] = {o->scale, o->causal, o->residual};
-    static const char *const off[STEP_OPT_COUNT] = {
-        "\u00F7 \u221Ad_head is off", "causal mask is off", "residual is off"};
-    const char *text = "What if:";
-    const char *between = " ";
-    for (int i = 0; i < STEP_OPT_COUNT; i++) {
-        if (on[i]) continue;
-        text = scene_print(u->sc, "%s%s%s", text, between, off[i]);
-        between = " \u00B7 ";
-    }
+    const char *broken = scene_broken_text(u->sc, u->s);
+    if (!broken) return;
     struct scene_rect box = u->sc->frame.stage;
+    static const char back[] = "X: all correct again";
     box.h = BANNER_H;
-    bar(u, box, text);
+    float w = ui_width(u, ui_strong, back) + 2 * BACK_PAD;
+    struct scene_rect button = {box.x + box.w - w - BACK_PAD, box.y + BACK_INSET, w,
+                                BANNER_H - 2 * BACK_INSET};
+    static const char *const looked_at[STEP_SEE_COUNT] = {
+        "What if: ", "Correct, without: ", "Difference by: "};
+    bar(u, box, "");
+    (void)ui_text_fit(u, box.x + BAR_PAD, box.y + box.h / 2,
+                      button.x - box.x - BAR_PAD - BACK_PAD, ALIGN_LEFT, ui_strong,
+                      u->theme->on_warn,
+                      scene_print(u->sc, "%s%s", looked_at[step_seen(u->s)], broken));
+    struct scene_item *it =
+        scene_border(u->sc, button, BACK_RADIUS, 1, scene_fade(u->theme->on_warn, 0.08f),
+                     u->theme->on_warn);
+    ui_control(it, UI_ID_CORRECT, ui_act(STEP_CORRECT, 0),
+               "Everything back to correct (X)");
+    (void)ui_text(u, button.x + button.w / 2, button.y + button.h / 2, ALIGN_CENTER,
+                  ui_strong, u->theme->on_warn, back);
 }
 
 static void draw_message(const struct ui *u)
@@ -97,7 +108,7 @@ static const char *full_value(const struct ui *u, float v)
 /* "rank 2 of 636" among the weights that the row may see. */
 static const char *rank_text(const struct ui *u, struct attn_cmat p, struct step_ref at)
 {
-    int seen = u->src->trace->opts.causal ? at.row + 1 : p.cols, rank = 1;
+    int seen = attn_seen(u->src->trace->opts, at.row, p.cols), rank = 1;
     const float *row = p.data + (size_t)at.row * (size_t)p.ld;
     if (at.col >= seen) return "   masked";
     for (int j = 0; j < seen; j++) rank += row[j] > row[at.col];

@@ -1,0 +1,7 @@
+/* The groups of step's tests, one a file; each returns how many tests failed. */
+#ifndef TESTS_STEP_CASE_H
+#define TESTS_STEP_CASE_H
+
+int step_broken_tests(void);
+
+#endif
