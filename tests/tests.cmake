@@ -123,7 +123,7 @@ find_program(PYTHON3 python3 HINTS /usr/bin NO_DEFAULT_PATH)
 if(PYTHON3)
     add_test(NAME nanogpt COMMAND ${PYTHON3} ${CMAKE_SOURCE_DIR}/tests/nanogpt.py
         $<TARGET_FILE:headlight> ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_BINARY_DIR}/nanogpt)
-    set_tests_properties(nanogpt PROPERTIES LABELS script SKIP_RETURN_CODE 77)
+    set_tests_properties(nanogpt PROPERTIES LABELS weights SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
