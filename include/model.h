@@ -300,7 +300,8 @@ struct model_heads {
  * of all of ours. Where ours is NaN nothing is compared. heads NULL: all cells count. */
 struct model_diff model_diff_of(const float *ours, const float *theirs, int64_t n,
                                 const struct model_heads *heads, double tolerance);
-#define MODEL_TOLERANCE 5e-5 /* some twenty times what float32 rounding comes to */
+#define MODEL_MASK_LIKE (-9000.0f) /* old code masks with -10000, newer with less */
+#define MODEL_TOLERANCE 5e-5       /* some twenty times what float32 rounding comes to */
 
 /* A folder of .npy files, an .npz, or one .npy: names, and arrays when they are asked
  * for. */

@@ -231,6 +231,27 @@ struct scene_ghost {
     uint64_t right_version;
 };
 
+/* Somebody's numbers beside ours: one matrix a stage, the first of the stage that differs,
+ * else its last. */
+enum scene_verdict { SCENE_NOT_COMPARED, SCENE_AGREES, SCENE_DIFFERS };
+struct scene_compared {
+    enum scene_verdict verdict; /* over all heads */
+    enum attn_tensor tensor;    /* ATTN_TENSOR_COUNT: none */
+    const char *from;           /* what their array is called */
+    struct attn_cmat ours, theirs,
+        difference;                /* of the head; data NULL: not in the dump */
+    float range, difference_range; /* largest finite magnitudes */
+    bool masked;                   /* both hide j > i */
+    int64_t n, n_bad;      /* cells, and those beyond the tolerance, of all heads */
+    struct step_ref first; /* the first of those in this head, or none */
+};
+struct scene_compare {
+    struct scene_compared stage[ATTN_STAGE_COUNT];
+    const char *why, *mlp; /* what went wrong; what differs behind the stages; "" */
+    uint64_t version;      /* other numbers have another version, never 0 */
+};
+const char *scene_diff_name(enum step_diff d); /* "theirs" */
+
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
     const struct attn_trace *trace;  /* NULL: none yet */
@@ -247,6 +268,7 @@ struct scene_source {
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
     const struct scene_ghost *ghost; /* NULL: nothing is broken, or not made yet */
+    const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */

@@ -155,6 +155,15 @@ struct step_overview {
     struct step_view view; /* as struct step_place has it, of the grid of heads */
 };
 
+/* What is shown of a stage while somebody's dump is compared. */
+enum step_diff {
+    STEP_DIFF_OFF, /* the stage and its animation */
+    STEP_DIFF_DIFFERENCE,
+    STEP_DIFF_THEIRS,
+    STEP_DIFF_OURS,
+    STEP_DIFF_COUNT
+};
+
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];
@@ -173,7 +182,8 @@ struct step_state {
     enum step_edit editing; /* the line editor is open; its letters are app's */
     struct step_overview over;
     struct step_out out;
-    int focus; /* id of the control with the keyboard focus, 0: none */
+    enum step_diff diff;
+    int focus;              /* id of the control with the keyboard focus, 0: none */
     bool switches;          /* the panel of everything that can be set wrong is open */
     enum step_see see;      /* see step_seen */
     struct step_past *past; /* app's; NULL: nothing can be undone */
@@ -237,7 +247,7 @@ enum step_verb {
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
     STEP_TEXT_DONE,    /* what was edited is to be read, or opened */
-    STEP_TEXT_CUT, /* the text's other end is what it loses over the limit */
+    STEP_TEXT_CUT,     /* the text's other end is what it loses over the limit */
     STEP_TEXT_SPECIAL, /* enters the token <|endoftext|> */
     STEP_COPY,         /* i = enum step_copy, to the clipboard */
     STEP_OUT_PART,     /* i = enum step_out_part */
@@ -252,7 +262,8 @@ enum step_verb {
     STEP_SWITCHES,     /* opens or closes the panel of switches */
     STEP_SEE,          /* i = enum step_see; -1: the next one */
     STEP_UNDO,
-    STEP_REDO
+    STEP_REDO,
+    STEP_DIFF /* i = enum step_diff; -1: the next one */
 };
 
 struct step_action {

@@ -1,7 +1,8 @@
 # headlight-bench: a table of cases (tests/bench_main.c); built by default, not installed.
 # Optimised in every build type, since it measures.
 add_executable(headlight-bench tests/bench_main.c tests/bench_attn.c tests/bench_peers.c
-    tests/bench_app.c tests/bench_forward.c tests/bench_export.c)
+    tests/bench_app.c tests/bench_forward.c tests/bench_export.c
+    tests/bench_numbers.c)
 target_link_libraries(headlight-bench PRIVATE app attn m sanitize warnings)
 target_compile_options(headlight-bench PRIVATE -O2)
 target_compile_definitions(headlight-bench PRIVATE _DEFAULT_SOURCE # madvise, wait4

@@ -26,6 +26,7 @@ extern const struct bench_case bench_attn_cases[];
 extern const struct bench_case bench_app_cases[];
 extern const struct bench_case bench_forward_cases[];
 extern const struct bench_case bench_export_cases[];
+extern const struct bench_case bench_numbers_cases[];
 
 double bench_now(void); /* seconds, monotonic */
 

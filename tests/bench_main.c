@@ -21,6 +21,7 @@ static const struct bench_case *const tables[] = {
     bench_app_cases,
     bench_forward_cases,
     bench_export_cases,
+    bench_numbers_cases,
 };
 
 double bench_now(void)

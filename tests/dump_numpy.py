@@ -172,10 +172,20 @@ def hostile_dumps():
     check(not os.path.exists(f"{WORK}/../evil.npy"), "a path led out of the archive")
 
 
+def a_comparison_is_drawn():
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scripts", "compare.txt")
+    r = run("--seed", "8", "--compare", "toy", "--script", script)
+    check(r.returncode == 0, f"script: {r.stdout}{r.stderr}")
+    r = run("--seed", "8", "--compare", "toy", "--show", "theirs", "--state")
+    again = "--compare toy --window --show theirs"
+    check(r.returncode == 0 and again in r.stdout, f"--state: {r.stdout}{r.stderr}")
+
+
 shutil.rmtree(WORK, ignore_errors=True)
 os.makedirs(WORK)
 numpy_reads_dumps()
 dumps_are_whole_or_not()
 dtypes_and_orders()
 hostile_dumps()
+a_comparison_is_drawn()
 sys.exit(failed)

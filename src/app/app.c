@@ -156,6 +156,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
         return false;
     }
     a->source.loaded.cut_front = c->cut_front;
+    a->compare = c->compare;
     rescale(a);
     a->step.past = step_past_create();
     if (!a->step.past) {
@@ -197,6 +198,8 @@ const char *app_state(const struct app *a, struct arena *mem, struct err *e)
                                     .text = l->typed,
                                     .n_text = loaded ? l->n_typed : 0,
                                     .cut_front = loaded && l->cut_front,
+                                    .compare =
+                                        a->compare ? a->compare->cmp.cli->compare : NULL,
                                     .w = a->px_w,
                                     .h = a->px_h,
                                     .density = a->base};
@@ -598,6 +601,8 @@ bool app_build(struct app *a, bool wait, struct err *e)
     if (wait && a->source.failed.code != ERR_NONE)
         return err_set(e, a->source.failed.code, "%s", a->source.failed.text);
     tell_odd(a);
+    if (a->compare && src.fits)
+        src.compare = compare_view_of(a->compare, source_key(&a->source, &a->step));
     if (a->source.failed.code != ERR_NONE)
         src.message = a->source.failed.text;
     else if (a->message[0])

@@ -7,6 +7,7 @@
 #define HEADLIGHT_APP_H
 
 #include "base.h"
+#include "compare_view.h"
 #include "gfx.h"
 #include "input.h"
 #include "paper.h"
@@ -31,6 +32,7 @@ struct app_config {
     const struct step_actions *start; /* applied to the first state; may be NULL */
     bool cut_front;                   /* a text over a model's limit loses its front */
     const char *warning;              /* for the message bar; may be NULL */
+    struct compare_view *compare;     /* the caller's, shown all the while; may be NULL */
 };
 
 struct app {
@@ -43,6 +45,7 @@ struct app {
     struct ui_pointer pointer;
     bool pointer_inside;
     struct source source;
+    struct compare_view *compare; /* NULL: none */
     struct scene_source seen_source;
     struct arena frame_mem;
     struct font_metrics metrics;

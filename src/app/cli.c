@@ -70,6 +70,7 @@ const char cli_help[] =
     "  --with DIR|FILE      compare it with this dump of --dump, and not with a model\n"
     "  --tolerance T        of a cell, as a share of its matrix's size; 5e-5\n"
     "  --window             and show the comparison\n"
+    "  --show WHAT          of it: difference, theirs, ours, or the animation\n"
     "  --script FILE        run a session, without a window: one action a line\n"
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
@@ -117,6 +118,7 @@ enum option {
     OPT_COMPARE,
     OPT_WITH,
     OPT_TOLERANCE,
+    OPT_SHOW,
     OPT_SHADER_DIR,
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
@@ -171,6 +173,7 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_COMPARE] = "--compare",
     [OPT_WITH] = "--with",
     [OPT_TOLERANCE] = "--tolerance",
+    [OPT_SHOW] = "--show",
     [OPT_SHADER_DIR] = "--shader-dir",
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",
@@ -786,18 +789,20 @@ static bool number_options(struct cli *c, const struct given *g, struct err *e)
         enum option option, needs;
     } parts[] = {{OPT_STAGES, OPT_DUMP},       {OPT_BLOCKS, OPT_DUMP},
                  {OPT_HEADS, OPT_DUMP},        {OPT_WITH, OPT_COMPARE},
-                 {OPT_TOLERANCE, OPT_COMPARE}, {OPT_WINDOW, OPT_COMPARE}};
+                 {OPT_TOLERANCE, OPT_COMPARE}, {OPT_WINDOW, OPT_COMPARE},
+                 {OPT_SHOW, OPT_COMPARE}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (g->at[parts[i].option] && !g->at[parts[i].needs])
             return err_set(e, ERR_USAGE, "%s: goes with %s",
                            option_names[parts[i].option], option_names[parts[i].needs]);
-    bool picture = g->at[OPT_EXPORT] || g->at[OPT_SCRIPT];
+    bool picture = g->at[OPT_EXPORT] || g->at[OPT_SCRIPT] || g->at[OPT_STATE];
     if (g->at[OPT_DUMP] && (picture || g->at[OPT_COMPARE]))
         return err_set(e, ERR_USAGE, "--dump %s: is done alone; leave --%s out",
                        g->at[OPT_DUMP],
                        g->at[OPT_COMPARE]  ? "compare"
                        : g->at[OPT_EXPORT] ? "export"
-                                           : "script");
+                       : g->at[OPT_SCRIPT] ? "script"
+                                           : "state");
     if (g->at[OPT_WITH] && (g->model || picture || g->at[OPT_WINDOW]))
         return err_set(e, ERR_USAGE,
                        "--with %s: compares two dumps, without a model and a picture",
@@ -811,12 +816,23 @@ static bool number_options(struct cli *c, const struct given *g, struct err *e)
             return err_set(e, ERR_USAGE, "--tolerance %s: is a number above 0, 1 at most",
                            text);
     }
+    c->show = STEP_DIFF_DIFFERENCE;
+    const char *show = g->at[OPT_SHOW];
+    if (show) {
+        int d = 0;
+        while (d < STEP_DIFF_COUNT && strcmp(state_diffs[d], show) != 0) d++;
+        if (d == STEP_DIFF_COUNT)
+            return err_set(e, ERR_USAGE,
+                           "--show %s: is difference, theirs, ours or animation", show);
+        c->show = (enum step_diff)d;
+    }
     c->dump = g->at[OPT_DUMP];
     c->stages = g->at[OPT_STAGES];
     c->blocks = g->at[OPT_BLOCKS];
     c->heads = g->at[OPT_HEADS];
     c->block_given = g->at[OPT_BLOCK] != NULL;
     c->head_given = g->at[OPT_HEAD] != NULL;
+    c->stage_given = g->at[OPT_STAGE] != NULL;
     c->compare = g->at[OPT_COMPARE];
     c->with = g->at[OPT_WITH];
     c->table = c->compare && !picture;

@@ -45,8 +45,9 @@ struct cli {
     bool theme_given, ui_given, speed_given, log_given;
     const char *dump; /* folder or .npz to write; argv's, as what follows */
     const char *stages, *blocks, *heads; /* of it; NULL: all */
-    bool block_given, head_given;
+    bool block_given, head_given, stage_given;
     const char *compare, *with; /* a dump, and another instead of a model */
+    enum step_diff show;        /* of the comparison */
     double tolerance;           /* 0: the usual */
     bool table;                 /* of the comparison, and no picture */
     struct step_actions start;  /* lead from the first state to what was asked for */

@@ -2,6 +2,7 @@
 #include "app.h"
 #include "cli.h"
 #include "compare.h"
+#include "compare_view.h"
 #include "dump.h"
 #include "script.h"
 
@@ -119,8 +120,21 @@ static bool make_film(struct app *a, const struct cli *c, struct err *e)
     return false;
 }
 
+/* What is to be compared is, and the state begins where it differs first. */
+static bool begin_comparison(struct compare_view *v, struct cli *c, struct err *e)
+{
+    char note[512] = "";
+    if (!c->compare) return true;
+    bool ok = compare_view_open(v, c, note, sizeof note, e);
+    if (note[0]) print_note(note);
+    if (!ok || !v->is_open) return ok;
+    compare_view_start(v, c->model ? &c->when_opened : &c->start, !c->stage_given);
+    return !c->table || print_text(v->cmp.text, e);
+}
+
 /* A picture or a script: no window, no settings. */
-static bool run_headless(const struct cli *c, struct err *e)
+static bool show_headless(const struct cli *c, struct compare_view *compare,
+                          struct err *e)
 {
     struct app a = {0};
     const struct app_config config = {
@@ -132,7 +146,8 @@ static bool run_headless(const struct cli *c, struct err *e)
             c->mode == CLI_STATE || (c->mode == CLI_EXPORT && !export_by_window(&c->out)),
         .shader_dir = c->shader_dir,
         .start = &c->start,
-        .cut_front = c->cut_front};
+        .cut_front = c->cut_front,
+        .compare = compare};
     bool picture = c->mode == CLI_EXPORT;
     bool film = picture && c->out.format >= EXPORT_PICTURES;
     if (picture && c->out.format != EXPORT_FRAMES && !file_can_write(c->path, e))
@@ -152,6 +167,14 @@ static bool run_headless(const struct cli *c, struct err *e)
     app_fini(&a);
     if (!ok && e->code == ERR_CANCELLED) print_error(e);
     if (film) (void)sigprocmask(SIG_SETMASK, &were, NULL); /* a held one ends us here */
+    return ok;
+}
+
+static bool run_headless(struct cli *c, struct err *e)
+{
+    struct compare_view v = {.is_open = false};
+    bool ok = begin_comparison(&v, c, e) && show_headless(c, v.is_open ? &v : NULL, e);
+    compare_view_close(&v);
     return ok;
 }
 
@@ -202,7 +225,7 @@ static void keep_settings(struct settings *now, const struct settings *was,
     }
 }
 
-static bool run_window(const struct cli *c, struct err *e)
+static bool show_window(const struct cli *c, struct compare_view *compare, struct err *e)
 {
     struct app a = {0};
     struct settings_file file;
@@ -217,6 +240,7 @@ static bool run_window(const struct cli *c, struct err *e)
                                       .settings = &was,
                                       .start = &c->start,
                                       .cut_front = c->cut_front,
+                                      .compare = compare,
                                       .warning = warning.code ? warning.text : NULL};
     if (!app_init(&a, &config, e)) return false;
     struct settings at_start = app_settings(&a);
@@ -226,6 +250,16 @@ static bool run_window(const struct cli *c, struct err *e)
     keep_settings(&now, &was, &at_start, c);
     app_fini(&a);
     if (!settings_save(&file, &now, &warning)) print_error(&warning);
+    return ok;
+}
+
+/* agrees: whether what was compared does. */
+static bool run_window(struct cli *c, bool *agrees, struct err *e)
+{
+    struct compare_view v = {.is_open = false};
+    bool ok = begin_comparison(&v, c, e) && show_window(c, v.is_open ? &v : NULL, e);
+    if (ok && v.is_open) *agrees = compare_agrees(&v.cmp);
+    compare_view_close(&v);
     return ok;
 }
 
@@ -256,7 +290,7 @@ int main(int argc, char **argv)
         ok = run_compare(&c, &agrees, &e);
         break;
     case CLI_WINDOW:
-        ok = run_window(&c, &e);
+        ok = run_window(&c, &agrees, &e);
         break;
     }
     return !ok ? exit_code(&e) : agrees ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -5,6 +5,7 @@
 #include "dialog.h"
 #include "export.h"
 #include "names.h"
+#include "state.h"
 
 #include <SDL.h>
 #include <math.h>
@@ -335,6 +336,7 @@ enum name {
     NAME_LOG,
     NAME_RANK,
     NAME_LEAST,
+    NAME_SHOW,
     NAME_ZOOM,
     NAME_PAN_X,
     NAME_PAN_Y,
@@ -360,12 +362,12 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage",      "time",     "playing", "speed",   "scale", "tokens",   "seed",
-    "block",      "head",     "row",     "rows",    "pin",   "hover",    "divide",
-    "mask",       "residual", "log",     "rank",    "least", "zoom",     "pan-x",
-    "pan-y",      "help",     "editing", "focus",   "theme", "ui",       "density",
-    "fullscreen", "quit",     "fits",    "message", "full",  "clipboard",
-    "broken", "see", "switches", "undo", "redo", "edited"};
+    "stage",   "time",       "playing",  "speed",   "scale",   "tokens", "seed",
+    "block",   "head",       "row",      "rows",    "pin",     "hover",  "divide",
+    "mask",    "residual",   "log",      "rank",    "least",   "show",   "zoom",
+    "pan-x",   "pan-y",      "help",     "editing", "focus",   "theme",  "ui",
+    "density", "fullscreen", "quit",     "fits",    "message", "full",   "clipboard",
+    "broken",  "see",        "switches", "undo",    "redo",    "edited"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_switch(char *out, size_t room, bool on)
@@ -416,6 +418,7 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
         (void)snprintf(out, room,
                        s->rank == STEP_RANK_WEIGHT ? "weight" : "contribution");
     if (n == NAME_LEAST) print_number(out, room, s->least_weight);
+    if (n == NAME_SHOW) (void)snprintf(out, room, "%s", state_diffs[s->diff]);
     if (n == NAME_EDITING) print_switch(out, room, s->editing != STEP_EDIT_NONE);
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);

@@ -208,14 +208,20 @@ static bool next_for(struct source *s, const struct step_state *st, struct run_k
     return true;
 }
 
-struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
+struct run_key source_key(const struct source *s, const struct step_state *st)
 {
     struct run_key key = run_key_of(st);
-    bool loaded = step_is_loaded(step_place_of(st));
-    if (loaded) {
+    if (step_is_loaded(step_place_of(st))) {
         key.model = s->loaded.model;
         key.text = s->loaded.text;
     }
+    return key;
+}
+
+struct scene_source source_for(struct source *s, const struct step_state *st, bool wait)
+{
+    struct run_key key = source_key(s, st);
+    bool loaded = step_is_loaded(step_place_of(st));
     s->failed = (struct err){0};
     bool toy = key.scale == STEP_TOY;
     const struct run *r = toy ? toy_run(s, key) : worker_run(s, key, wait);

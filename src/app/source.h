@@ -48,6 +48,8 @@ bool source_set_text(struct source *s, struct step_state *st, const char *text,
 
 /* What is there for the state now; wait: blocks until it fits. Valid until the next
  * call. Everything but message is filled in. */
+/* What the state's run is of. */
+struct run_key source_key(const struct source *s, const struct step_state *st);
 struct scene_source source_for(struct source *s, const struct step_state *st, bool wait);
 
 #endif

@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const state_diffs[STEP_DIFF_COUNT] = {[STEP_DIFF_OFF] = "animation",
+                                                  [STEP_DIFF_DIFFERENCE] = "difference",
+                                                  [STEP_DIFF_THEIRS] = "theirs",
+                                                  [STEP_DIFF_OURS] = "ours"};
 const char *const state_over_kinds[STEP_OVER_KIND_COUNT] = {
     [STEP_OVER_SCORES] = "scores",
     [STEP_OVER_SCALED] = "scaled",
@@ -243,16 +247,25 @@ static void put_window(struct line *l, const struct state_shown *now)
     if (now->density != 1.0f) say(l, " --density %.9g", (double)now->density);
 }
 
+static void put_compare(struct line *l, const struct state_shown *now)
+{
+    if (!now->compare) return;
+    say(l, " --compare");
+    put_word(l, now->compare, strlen(now->compare));
+    say(l, " --window --show %s", state_diffs[now->step->diff]);
+}
+
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
     put_model,   put_scale,    put_weights, put_place, put_time,   put_switches,
-    put_sources, put_overview, put_cells,   put_view,  put_window,
+    put_sources, put_overview, put_cells,   put_view,  put_window, put_compare,
 };
 
 size_t state_line_bytes(const struct state_shown *now)
 {
     enum { A_BYTE = 4, OPTIONS = 2048 }; /* a byte as \ooo; everything but texts */
-    size_t n = now->n_text + (now->model ? strlen(now->model) : 0);
+    size_t n = now->n_text + (now->model ? strlen(now->model) : 0) +
+               (now->compare ? strlen(now->compare) : 0);
     return A_BYTE * n + OPTIONS;
 }
 

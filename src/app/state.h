@@ -16,8 +16,9 @@ struct state_shown {
     const char *text;  /* that it reads: n_text bytes, UI_EDITOR_SPECIAL among them */
     size_t n_text;
     bool cut_front;
-    int w, h;      /* pixels */
-    float density; /* pixels a point at UI size 100% */
+    const char *compare; /* path of the dump beside it; NULL: none */
+    int w, h;            /* pixels */
+    float density;       /* pixels a point at UI size 100% */
 };
 
 /* "headlight --scale toy ...", quoted for a POSIX shell, pushed on mem. NULL: mem is
@@ -30,6 +31,7 @@ size_t state_line_bytes(const struct state_shown *now);
 enum { STATE_ROW_RUNS = 20 };
 
 /* Names of --overview and --sort. */
+extern const char *const state_diffs[STEP_DIFF_COUNT]; /* of --show */
 extern const char *const state_over_kinds[STEP_OVER_KIND_COUNT];
 extern const char *const state_over_sorts[STEP_SORT_COUNT];
 

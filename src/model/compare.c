@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum { FORMS = 256 };
-static const float mask_like = -9000.0f; /* old code masks with -10000, newer with less */
 
 /* ---- how far -------------------------------------------------------------------------------- */
 
@@ -39,7 +38,7 @@ static double rms_of(const float *x, int64_t n, const struct model_heads *heads)
 /* The distance of a cell from ours; infinite where one of the two alone is no number. */
 static double distance(float ours, float theirs)
 {
-    if (ours == -INFINITY && theirs <= mask_like) return 0;
+    if (ours == -INFINITY && theirs <= MODEL_MASK_LIKE) return 0;
     if (ours == theirs) return 0;
     if (!isfinite(ours) || !isfinite(theirs)) return (double)INFINITY;
     return fabs((double)theirs - (double)ours);
@@ -338,6 +337,21 @@ static bool is_taken(const struct model_theirs *t, const struct form *f)
     return false;
 }
 
+/* Whether the array holds, as form f reads it, what has been taken already. */
+static bool is_the_same(const struct reading *r, const struct form *f,
+                        const struct model_array *a)
+{
+    enum model_tensor id = form_tensor(f, 0);
+    struct model_heads heads = heads_of(r->t, id);
+    heads.has = NULL;
+    heads.only = f->head;
+    form_gather(r->can->place, f, sizes_of(r->t), a->data);
+    return !f->target.all_three &&
+           model_diff_of(r->t->at[id], r->can->place[0], model_numbers_count(r->ours, id),
+                         f->head >= 0 ? &heads : NULL, 1e-7)
+                   .n_bad == 0;
+}
+
 /* Puts what form f says of the array into *r->t. */
 static void take(const struct reading *r, const struct form *f, const char *name,
                  const struct model_array *a)
@@ -347,6 +361,7 @@ static void take(const struct reading *r, const struct form *f, const char *name
     double tolerance = tolerance_of(r->want, a);
     if (is_taken(t, f)) {
         enum model_tensor id = form_tensor(f, 0);
+        if (is_the_same(r, f, a)) return; /* a module and its last layer */
         note(t, "%s: %s is there already, as %s; not compared", name,
              model_tensor_name(id), t->name[id]);
         return;

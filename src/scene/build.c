@@ -1,5 +1,6 @@
 /* Draws the stage in view: title, matrices in motion, caption. Knows matrices and motions;
  * which stage has which is in stages.c, where they lie in layout.c. */
+#include "compare.h"
 #include "motion.h"
 #include "overview.h"
 
@@ -121,6 +122,10 @@ void scene_build(struct scene *sc, const struct step_state *state,
     paper->hit.kind = HIT_CANVAS;
     bool ready = src->trace && same_dims(src->trace->dims, place->dims);
     st.f = (struct focus){-1, -1, 0, false};
+    if (ready && src->compare && s->diff != STEP_DIFF_OFF) {
+        compare_build(sc, &st.b);
+        return;
+    }
     struct step_ref cell = step_no_ref();
     if (ready) {
         st.l = scene_layout(s->stage, st.d, sc->frame.stage);

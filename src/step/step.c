@@ -464,6 +464,14 @@ static bool do_copy(struct step_state *s, const struct step_action *a)
     return a->i >= 0 && a->i < STEP_COPY_COUNT;
 }
 
+static bool do_diff(struct step_state *s, const struct step_action *a)
+{
+    int to = a->i == -1 ? ((int)s->diff + 1) % STEP_DIFF_COUNT : a->i;
+    if (to < 0 || to >= STEP_DIFF_COUNT) return false;
+    s->diff = (enum step_diff)to;
+    return true;
+}
+
 static bool do_quit(struct step_state *s, const struct step_action *a)
 {
     (void)a;
@@ -514,6 +522,7 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_SILENCE] = do_silence,   [STEP_CORRECT] = do_correct,
     [STEP_SWITCHES] = do_switches, [STEP_SEE] = do_see,
     [STEP_UNDO] = do_undo,         [STEP_REDO] = do_redo,
+    [STEP_DIFF] = do_diff,
     /* clang-format on */
 };
 

@@ -28,6 +28,7 @@ static const struct ui_type title_type = {FONT_UI_BOLD, 18};
 
 static bool is_shown(const struct ui *u, enum ui_group g)
 {
+    if (g == GROUP_COMPARE) return u->src->compare != NULL;
     return g != GROUP_MODEL || step_is_loaded(&u->s->place[STEP_GPT2]);
 }
 

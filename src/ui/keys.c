@@ -59,6 +59,7 @@ static const struct binding bindings[] = {
     {'w',          0,        true,  {.verb = STEP_RANK, .i = -1}},
     {'b',          0,        false, {.verb = STEP_LEAST_BY, .i = 1}},
     {'b',          UI_SHIFT, false, {.verb = STEP_LEAST_BY, .i = -1}},
+    {'m',          0,        true,  {.verb = STEP_DIFF, .i = -1}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
     {'d',          0,        true,  {.verb = STEP_THEME, .i = -1}},
     {'/',          UI_SHIFT, false, {.verb = STEP_HELP}}, /* ? on an American keyboard */
@@ -117,6 +118,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_INPUT, {"N"}, "other random weights"},
     {GROUP_MODEL, {"PgUp", "PgDn"}, "previous, next block"},
     {GROUP_MODEL, {"/", "Enter"}, "another text"},
+    {GROUP_COMPARE, {"M"}, "difference, theirs, ours"},
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
     {GROUP_WINDOW, {"\u2190", "\u2192"}, "move a slider"},
@@ -145,7 +147,8 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 const char *ui_group_name(enum ui_group g)
 {
     static const char *const name[GROUP_COUNT] = {
-        "STEPS AND TIME", "LOOKING", "WHAT IF", "INPUT", "MODEL", "WINDOW", "MOUSE"};
+        "STEPS AND TIME", "LOOKING",    "WHAT IF", "INPUT",
+        "MODEL",          "COMPARISON", "WINDOW",  "MOUSE"};
     return name[g];
 }
 

@@ -300,6 +300,10 @@ void ui_panel(const struct ui *u)
         draw_waiting(&p);
         return;
     }
+    if (u->src->compare && u->s->diff != STEP_DIFF_OFF) {
+        panel_compare(&p);
+        return;
+    }
     struct scene_seen seen;
     scene_seen_of(&seen, u->s, u->src);
     struct ui looked_at = *u;

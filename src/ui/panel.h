@@ -31,6 +31,9 @@ struct panel {
     float x, w, y, bottom; /* y: the top of what comes next */
 };
 
+/* One cell of a dump, beside ours; instead of what the stage would explain. */
+void panel_compare(struct panel *p);
+
 /* ---- parts ------------------------------------------------------------------------------ */
 
 void panel_section(struct panel *p, const char *text); /* spaced capitals */

@@ -68,7 +68,8 @@ enum ui_group {
     GROUP_LOOK,
     GROUP_BREAK,
     GROUP_INPUT,
-    GROUP_MODEL, /* of use with a loaded model alone, and shown then */
+    GROUP_MODEL,   /* of use with a loaded model alone, and shown then */
+    GROUP_COMPARE, /* while a dump is compared */
     GROUP_WINDOW,
     GROUP_MOUSE,
     GROUP_COUNT

@@ -55,7 +55,9 @@ enum {
     STEP_R = 11,
     STEP_RADIUS = 8,
     STEP_OUTSET = 12, /* of the current step's bar over the margin */
-    STEP_NAME = 32,   /* from the margin to the name */
+    VERDICT_R = 4,    /* half a tick or cross */
+    VERDICT_LINE = 2,
+    STEP_NAME = 32, /* from the margin to the name */
     SWITCH_W = 30,
     SWITCH_H = 17,
     SWITCH_INSET = 2,
@@ -136,6 +138,27 @@ static void pointer(const struct ui *u, float cx, float cy, float r, float side,
 
 /* ---- steps and heads ------------------------------------------------------------------- */
 
+/* Beside a step whose numbers are compared: a tick, or a cross of the other colour. */
+static void draw_verdict(const struct rail *r, int i, float x, float half)
+{
+    const struct ui *u = r->u;
+    const struct scene_theme *t = u->theme;
+    if (!u->src->compare) return;
+    enum scene_verdict v = u->src->compare->stage[i].verdict;
+    struct scene_rgba good = t->map[MAP_DIVERGING].low, bad = t->map[MAP_DIVERGING].high;
+    if (v == SCENE_AGREES) {
+        (void)scene_line(u->sc, x - half, r->y, x - half / 3, r->y + half, VERDICT_LINE,
+                         good);
+        (void)scene_line(u->sc, x - half / 3, r->y + half, x + half, r->y - half,
+                         VERDICT_LINE, good);
+    } else if (v == SCENE_DIFFERS) {
+        (void)scene_line(u->sc, x - half, r->y - half, x + half, r->y + half,
+                         VERDICT_LINE, bad);
+        (void)scene_line(u->sc, x - half, r->y + half, x + half, r->y - half,
+                         VERDICT_LINE, bad);
+    }
+}
+
 static void draw_step(const struct rail *r, int i)
 {
     const struct ui *u = r->u;
@@ -163,6 +186,7 @@ static void draw_step(const struct rail *r, int i)
     (void)ui_text(u, r->x + STEP_NAME, r->y, ALIGN_LEFT, now ? step_now : step_type,
                   now || done ? t->ink : t->ink_soft,
                   scene_stage_text_of((enum attn_stage)i).title);
+    draw_verdict(r, i, bar.x + bar.w - VERDICT_R - VERDICT_LINE, VERDICT_R);
 }
 
 static void draw_steps(struct rail *r)

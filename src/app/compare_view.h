@@ -1,0 +1,33 @@
+/* compare_view: a comparison as the scene shows it. */
+#ifndef HEADLIGHT_COMPARE_VIEW_H
+#define HEADLIGHT_COMPARE_VIEW_H
+
+#include "compare.h"
+#include "run.h"
+#include "scene.h"
+
+struct compare_view {
+    struct compare cmp;
+    bool is_open, keyed;
+    struct run_key key; /* what the comparison is of; block and head aside */
+    int block, head;    /* that view is of, -1: none */
+    struct scene_compare view;
+    struct arena mem; /* the differences */
+    char why[512], mlp[160];
+    uint64_t version;
+};
+
+/* Compares as compare_make does. */
+bool compare_view_open(struct compare_view *v, const struct cli *cli, char *note,
+                       size_t room, struct err *e);
+void compare_view_close(struct compare_view *v); /* zeroed is fine */
+/* Actions that lead to the block, the head and, where `stage`, the stage that
+ * differs first. */
+void compare_view_start(const struct compare_view *v, struct step_actions *out,
+                        bool stage);
+
+/* What is to be seen of block and head of key; NULL: the comparison is not of
+ * this model, text, seed or options. The first call says which it is of. */
+const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key);
+
+#endif
