@@ -172,7 +172,7 @@ static bool ids_of(const struct compare *c, const struct input *in, int32_t *ids
 static bool try_input(struct compare *c, const struct input *in, int bad, int n,
                       struct model_numbers *v, bool *made, struct err *e)
 {
-    int32_t ids[STEP_MAX_TOKENS + 1];
+    int32_t ids[STEP_MODEL_TOKENS + 1]; /* the text's, and one in front */
     struct arena mem = {0};
     struct err none = {0};
     int d = c->numbers.dims.d_model;

@@ -39,7 +39,7 @@ static bool parse_manifest(struct pair *p, const char *text, size_t n, struct er
                                &p->dims.d_model, "n_head", &p->dims.n_head, "model",
                                "d_mlp", &p->d_mlp, "n_layer", &blocks) == 0;
     ok = ok && strcmp(format, "headlight dump 1") == 0 &&
-         attn_dims_check(p->dims) == ATTN_OK && p->dims.n_tok <= STEP_MAX_TOKENS &&
+         attn_dims_check(p->dims) == ATTN_OK && p->dims.n_tok <= STEP_MODEL_TOKENS &&
          p->dims.d_model <= 1 << 17 && p->d_mlp >= 0 && p->d_mlp <= 1 << 20;
     p->n_block = blocks > 0 && blocks <= BLOCKS_MOST ? blocks : 1;
     json_decref(m);

@@ -90,7 +90,7 @@ static void draw_matrix(const struct brush *b, const struct scene_compared *c,
     bool square = g.rows == g.cols;
     grid_row_tokens(b, &g, 1);
     if (square) grid_col_tokens(b, &g, 1);
-    grid_label(b, &g, true, c->from, b->theme->ink, scene_diff_name(d), 1);
+    grid_label(b, &g, true, c->from, b->theme->ink, "", 1);
     struct grid on = grid_on_screen(b, g);
     grid_legend(b, &on, MAP_DIVERGING, -hi, hi);
     struct step_ref at = b->s->hover;

@@ -183,10 +183,12 @@ static void draw_step(const struct rail *r, int i)
                   : done ? scene_mix(t->accent, t->ink, u->s->theme ? 0.5f : 0)
                          : t->ink_soft,
                   scene_print(u->sc, "%d", i + 1));
-    (void)ui_text(u, r->x + STEP_NAME, r->y, ALIGN_LEFT, now ? step_now : step_type,
-                  now || done ? t->ink : t->ink_soft,
-                  scene_stage_text_of((enum attn_stage)i).title);
-    draw_verdict(r, i, bar.x + bar.w - VERDICT_R - VERDICT_LINE, VERDICT_R);
+    float name = r->x + STEP_NAME, mark = bar.x + bar.w - VERDICT_R - VERDICT_LINE;
+    float room = (u->src->compare ? mark - 2 * VERDICT_R : bar.x + bar.w) - name;
+    (void)ui_text_fit(u, name, r->y, room, ALIGN_LEFT, now ? step_now : step_type,
+                      now || done ? t->ink : t->ink_soft,
+                      scene_stage_text_of((enum attn_stage)i).title);
+    draw_verdict(r, i, mark, VERDICT_R);
 }
 
 static void draw_steps(struct rail *r)
