@@ -15,7 +15,8 @@ enum {
     GAP_TIGHT = 20,
     LINE_H = 27,
     LINE_TIGHT = 24, /* where the window is low */
-    GROUP_H = 36,    /* a group's heading with the space above it */
+    LINE_LEAST = 21, /* where there is no other way: keycaps touch almost */
+    GROUP_MORE = 9,  /* a group's heading with the space above it, over a line */
     CAP_GAP = 4,
     CAPS_W = 128,  /* column of the keycaps */
     CAPS_GAP = 12, /* behind it, where it is only as wide as it must be */
@@ -37,7 +38,7 @@ static float group_height(const struct ui *u, enum ui_group g, float line)
     int n = 0;
     if (!is_shown(u, g)) return 0;
     for (int i = 0; i < ui_key_line_count; i++) n += ui_key_lines[i].group == g;
-    return GROUP_H + (float)n * line;
+    return line + GROUP_MORE + (float)n * line;
 }
 
 /* Groups from .. to - 1 stand in one column. */
@@ -86,8 +87,8 @@ static float caps_width(const struct ui *u, int from, int to)
 static float draw_group(const struct ui *u, enum ui_group g, float x, float y, float w,
                         float caps, float line)
 {
-    ui_section(u, x, y + GROUP_H * 0.5f, ui_group_name(g));
-    y += GROUP_H + line / 2;
+    ui_section(u, x, y + (line + GROUP_MORE) * 0.5f, ui_group_name(g));
+    y += line + GROUP_MORE + line / 2;
     for (int i = 0; i < ui_key_line_count; i++) {
         const struct ui_key_line *l = &ui_key_lines[i];
         if (l->group != g) continue;
@@ -119,6 +120,7 @@ void ui_help(const struct ui *u)
     if (height > room) height = split(u, line = LINE_TIGHT, n, first);
     if (height > room) height = split(u, line = LINE_H, n = COLUMNS, first);
     if (height > room) height = split(u, line = LINE_TIGHT, n, first);
+    while (height > room && line > LINE_LEAST) height = split(u, line -= 1, n, first);
     float w = fminf(n > 2 ? CARD_WIDE : CARD_W, sc->w - 2 * CARD_MARGIN);
     float h = height + TITLE_H + 2 * CARD_PAD;
     struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
