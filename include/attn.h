@@ -142,7 +142,7 @@ struct attn_weights {
  * specification. Its members are for the library alone. */
 struct attn_kernels;
 
-/* The best set this CPU runs, or the one HEADLIGHT_KERNELS names (ref, avx2, avx512).
+/* The best set this CPU runs, or the one HEADLIGHT_KERNELS names (ref, avx2, avx512, neon).
  * name != NULL asks for that one. NULL: no such set, or not on this CPU. */
 const struct attn_kernels *attn_kernels_get(const char *name);
 const char *attn_kernels_name(const struct attn_kernels *k);
