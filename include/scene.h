@@ -193,6 +193,30 @@ struct scene_rgba scene_token_hue(int i);
 struct scene_rgba scene_mix(struct scene_rgba a, struct scene_rgba b, float t);
 struct scene_rgba scene_fade(struct scene_rgba c, float alpha);
 
+/* ---- what has to hold ----------------------------------------------------------------- */
+
+/* What has to hold in a run, and whether it does; see scene_check. A ref is the first cell
+ * at fault, none where there is none. */
+struct scene_checks {
+    double row_sum;         /* largest |sum of a row of A - 1|; NaN where a row is NaN */
+    struct step_ref row_at; /* a cell of that row */
+    double upper;           /* largest magnitude of A above the diagonal */
+    int64_t n_upper;        /* cells there that are not 0 */
+    struct step_ref upper_at; /* the first of them */
+    int64_t n_unmasked;       /* masked scores there that are not -INFINITY */
+    struct step_ref unmasked_at;
+    double scale; /* largest |scaled - S / divisor|, in units of its rounding */
+    struct step_ref scale_at;
+    double residual; /* largest |Y - (O W_O + b) - h| */
+    struct step_ref residual_at;
+    double blend; /* by how much O leaves the range of V */
+    struct step_ref blend_at;
+    float entropy_lo, entropy_hi;           /* of rows of A, bits; NaN rows left out */
+    struct attn_stats seen;                 /* of masked scores that are not hidden */
+    int64_t n_odd[ATTN_TENSOR_COUNT];       /* NaN and infinities that should not be */
+    struct step_ref odd[ATTN_TENSOR_COUNT]; /* the first of them */
+};
+
 /* ---- what is shown ------------------------------------------------------------------ */
 
 /* What the overview shows: see attn_heads. Head h of block b is number b * n_head + h. */
@@ -254,6 +278,10 @@ const char *scene_diff_name(enum step_diff d); /* "theirs" */
 
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
+    const struct scene_checks *checks; /* NULL: not looked at */
+    const float *ln_gain, *ln_bias;    /* of ln_1; NULL: 1, 0 */
+    float ln_eps;                      /* 0: nothing is known of ln_1 */
+
     const struct attn_trace *trace;  /* NULL: none yet */
     const struct attn_ctx *attn;     /* kernels, for rows taken apart in the panel */
     bool fits;                       /* trace is of the state; false: still computing */
@@ -274,9 +302,94 @@ struct scene_source {
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
 void scene_blend(float *blend, struct attn_cmat p);
 
+/* Looks through a run once, off the frame: about a millisecond for 1,024 tokens. */
+void scene_check(struct scene_checks *c, const struct attn_trace *t,
+                 const struct attn_ctx *attn);
+
+/* ---- where a number came from ---------------------------------------------------------- */
+
+enum derive_kind {
+    DERIVE_GIVEN,   /* an input of the block: h, a weight */
+    DERIVE_NORM,    /* X: a row of h, normed */
+    DERIVE_DOT,     /* a . b (+ bias) (+ plus) */
+    DERIVE_DIVIDE,  /* by the divisor */
+    DERIVE_MASK,    /* taken over, or hidden */
+    DERIVE_SOFTMAX, /* exp(s - max) / sum over the row */
+    DERIVE_SAME,    /* the same number in another matrix */
+    DERIVE_HEAD,    /* of a head whose stages are not kept; see head */
+    DERIVE_KIND_COUNT
+};
+
+/* n numbers of one tensor along a row or a column: number k is data[k * step], cell
+ * (first.row + k * d_row, first.col + k * d_col). */
+struct derive_series {
+    const float *data;
+    int step;
+    struct step_ref first;
+    int d_row, d_col;
+};
+
+/* How one number was made of others, of the trace alone. */
+struct scene_derivation {
+    enum derive_kind kind;
+    struct step_ref ref;
+    float value;               /* the trace's */
+    double sum;                /* ours, in float64 from the same operands */
+    double bound;              /* what float32 rounding may make of the difference */
+    int n;                     /* terms, or scores of the row; 0: none */
+    struct derive_series a, b; /* NORM, DIVIDE, MASK, SOFTMAX, SAME: a alone */
+    int at;                    /* NORM, SOFTMAX: the operand's own place in a */
+    bool hidden;               /* MASK: by the mask */
+    const float *bias;         /* NULL: none */
+    struct step_ref plus;      /* the residual; tensor ATTN_TENSOR_COUNT: none */
+    float plus_value;
+    double mean, variance, gain, shift, eps; /* NORM */
+    double max, total, heat;                 /* SOFTMAX: sum of exp; temperature */
+    double divisor;                          /* DIVIDE */
+    int head;                                /* HEAD: that made it */
+};
+/* The cell that is taken apart: under the pointer, dived into or pinned; none while the
+ * stage is in motion, and where its matrix is not drawn. A pinned score is that of the
+ * stage in view. */
+struct step_ref scene_cell_of(const struct step_state *s);
+/* false: there is no such number in the trace. */
+bool scene_derive(struct scene_derivation *d, const struct scene_source *src,
+                  struct step_ref ref);
+/* Whether value is sum within rounding; both NaN, or the same infinity, are. */
+bool scene_derive_agrees(const struct scene_derivation *d);
+float derive_number(const struct derive_series *s, int k);
+struct step_ref derive_ref(const struct derive_series *s, int k);
+double derive_term(const struct scene_derivation *d, int k); /* DOT: a_k * b_k */
+/* The operands that are shown: all terms, or the `most` of largest magnitude, in at; the
+ * largest first, or, by_place, in their order. SOFTMAX: of the row, its own among them.
+ * Returns how many. */
+enum { DERIVE_SHOWN = 16 };
+int scene_derive_shown(const struct scene_derivation *d, int most, bool by_place,
+                       int *at);
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* The first term of the glossary in text from `from` on, n bytes long, and its meaning;
+ * NULL: there is none. */
+const char *scene_term_in(const char *text, const char *from, int *n,
+                          const char **meaning);
+/* Why a stage is there, what would go wrong without it, its cost, and where to read on:
+ * numbers of links, -1: none. */
+enum { SCENE_LINKS = 4 };
+struct scene_reasons {
+    const char *why, *without, *cost;
+    int link[SCENE_LINKS];
+};
+const struct scene_reasons *scene_reasons_of(enum attn_stage s);
+struct scene_link {
+    const char *title, *address;
+};
+const struct scene_link *scene_link_at(int i); /* NULL: there is none */
+
 /* Where the window's parts lie. */
 struct scene_frame {
     struct scene_rect top, rail, stage, panel, bottom;
+    struct scene_rect code; /* below the stage, which gives it room; w = 0: closed */
 };
 struct scene_frame scene_frame_of(float w, float h);
 enum { SCENE_MIN_W = 1024, SCENE_MIN_H = 640 }; /* points */

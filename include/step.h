@@ -99,6 +99,15 @@ enum { STEP_GIVEN_MOST = 64 /* at each scale, at most */ };
 
 struct step_past; /* what can be undone */
 
+/* Where a pinned number came from: the operands that one has dived into, the last of them
+ * in view. A dive leads to the stage that made the operand; climbing out leads back. */
+enum { STEP_DIVE_MOST = 12 /* deeper than the longest way, from Y to h */ };
+struct step_dive {
+    struct step_ref at[STEP_DIVE_MOST];
+    int n;                /* 0: the pinned cell itself */
+    enum attn_stage from; /* the stage in which it was pinned; where n > 0 */
+};
+
 /* How the stage is looked at: on screen, a point p of the fitted layout lies at
  * p * zoom + (x, y). zoom = 1, x = y = 0 fits everything. */
 struct step_view {
@@ -164,6 +173,14 @@ enum step_diff {
     STEP_DIFF_COUNT
 };
 
+/* The code drawer: the C of the kernel library, or PyTorch. */
+enum step_code_tab { STEP_CODE_C, STEP_CODE_TORCH, STEP_CODE_TAB_COUNT };
+struct step_code {
+    bool open;
+    enum step_code_tab tab;
+    int scroll; /* lines on from where the stage's own are */
+};
+
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];
@@ -190,6 +207,11 @@ struct step_state {
     enum step_theme theme;
     int ui_percent;        /* UI size */
     bool fullscreen, quit; /* asked for; app carries them out */
+
+    struct step_dive dive; /* from the pinned cell of the place in view */
+    bool by_place;         /* terms of a sum in their order, not the largest first */
+    struct step_code code;
+    bool why; /* the card that says why the stage is there is open */
 };
 
 enum step_verb {
@@ -243,6 +265,17 @@ enum step_verb {
     STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, several rows, zoom, full screen;
                   * never quits */
     STEP_QUIT,
+
+    STEP_DIVE,  /* ref = operand of the number in view, whose own origin is shown next */
+    STEP_CLIMB, /* i = operands to stay below, 0: the pinned cell */
+    STEP_TERMS, /* toggles by_place */
+
+    STEP_CODE,     /* opens or closes the code drawer */
+    STEP_CODE_TAB, /* i = enum step_code_tab */
+    STEP_CODE_BY,  /* i = lines to scroll by */
+    STEP_WHY,      /* opens or closes the card of reasons */
+    STEP_LINK,     /* i = an address to open; app does it */
+
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
@@ -321,6 +354,10 @@ bool step_is_moving(const struct step_state *s);
 
 const struct step_place *step_place_of(const struct step_state *s);
 struct step_ref step_no_ref(void);
+/* The cell whose number is taken apart: dived into, or pinned, or none. */
+struct step_ref step_cell_of(const struct step_state *s);
+/* The stage in which a tensor is made, or first read. */
+enum attn_stage step_home_of(enum attn_tensor t);
 bool step_ref_is(struct step_ref a, struct step_ref b);
 /* The selected rows: row, and those in more. */
 bool step_row_is_on(const struct step_place *p, int i);

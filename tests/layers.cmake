@@ -8,7 +8,7 @@ set(MAY_attn "attn|pthread|sched|unistd|sys/mman|immintrin|cpuid|arm_neon|${LIBC
 set(MAY_model "model|base|attn|jansson|pcre2|zlib|${LIBC}")
 set(MAY_step "step|base|attn|${LIBC}")
 set(MAY_scene "scene|base|attn|step|cglm/[a-z0-9_/]+|${LIBC}")
-set(MAY_ui "ui|base|attn|step|scene|${LIBC}")
+set(MAY_ui "ui|base|attn|step|scene|code_embedded|${LIBC}")
 set(MAY_gfx "gfx|base|attn|scene|step|malloc|unistd|sys/mman|SDL|SDL_ttf|SDL2/[A-Za-z_]+|epoxy/gl|fontconfig/fontconfig|cglm/[a-z0-9_/]+|shaders_embedded|${LIBC}")
 set(MAY_paper "paper|base|attn|scene|step|cairo|cairo-ft|cairo-pdf|fontconfig/fontconfig|${LIBC}")
 set(MAY_app "base|attn|model|step|scene|ui|gfx|paper|SDL|SDL2/[A-Za-z_]+|jansson|unistd|fcntl|spawn|sys/stat|sys/types|sys/wait|sys/resource|sys/time|pthread|dirent|version|${LIBC}")

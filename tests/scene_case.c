@@ -96,6 +96,9 @@ static void open_model(struct scene_case *c, enum step_scale scale, const uint32
     c->x = copy_of(&c->model_mem, m.x);
     c->h = copy_of(&c->model_mem, m.h);
     c->src.label = m.label;
+    c->src.ln_gain = m.ln_gain;
+    c->src.ln_bias = m.ln_bias;
+    c->src.ln_eps = m.eps;
     open_common(c);
 }
 
@@ -202,6 +205,8 @@ void case_run(struct scene_case *c)
         ATTN_OK);
     scene_blend(c->blend, attn_trace_view(&c->trace, ATTN_P, p->head));
     reach_by_the_book(c);
+    scene_check(&c->checks, &c->trace, &c->attn);
+    c->src.checks = &c->checks;
     c->src.trace = &c->trace;
     c->src.attn = &c->attn;
     c->src.fits = true;

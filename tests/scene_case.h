@@ -15,6 +15,7 @@
 struct font_metrics case_font(void);
 
 struct scene_case {
+    struct scene_checks checks;
     struct arena model_mem, run_mem, frame_mem, dump_mem;
     struct attn_weights weights;
     const char *const *tokens;

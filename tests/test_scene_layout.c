@@ -288,7 +288,8 @@ static void check_caption(struct scene_case *c)
     cost_top = scene_item_box(sc, &sc->items[last]).y;
     for (int i = last - 1; i >= 0; i--) {
         const struct scene_item *it = &sc->items[i];
-        if (it->kind != SCENE_TEXT || it->u.text.y <= floor_y) break;
+        if (it->kind != SCENE_TEXT) continue; /* terms are underlined */
+        if (it->u.text.y <= floor_y) break;
         struct scene_rect box = scene_item_box(sc, it);
         lines++;
         if (box.y < floor_y - 0.5f)

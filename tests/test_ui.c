@@ -136,7 +136,7 @@ static void other_keys_do_nothing(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "c",      "j",      "g",         "p",         "e",          "q",
+        "9",      "j",      "g",         "p",         "e",          "q",
         "0",      "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k",
         "Ctrl+x", "Ctrl+u", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;

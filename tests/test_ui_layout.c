@@ -141,6 +141,31 @@ static void the_toy_fits_in_every_window(void **state)
     case_close(&u.c);
 }
 
+static void the_code_and_the_reasons_fit_too(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (int i = 0; i < CASE_SIZES; i++) {
+        u.c.state.code.open = true;
+        for (int tab = 0; tab < STEP_CODE_TAB_COUNT; tab++) {
+            u.c.state.code.tab = (enum step_code_tab)tab;
+            ui_check_stages(&u, case_sizes[i]);
+        }
+        u.c.state.code.open = false;
+        u.c.state.why = true; /* its card lies on other controls */
+        for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
+            u.c.state.stage = (enum attn_stage)s;
+            u.c.state.time = 1;
+            ui_show(&u, case_sizes[i].w, case_sizes[i].h);
+            check_texts(&u, u.n_scene);
+            check_boxes(&u);
+        }
+        u.c.state.why = false;
+    }
+    case_close(&u.c);
+}
+
 static void gpt2_fits_in_every_window(void **state)
 {
     (void)state;
@@ -263,6 +288,7 @@ int ui_layout_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_toy_fits_in_every_window),
+        cmocka_unit_test(the_code_and_the_reasons_fit_too),
         cmocka_unit_test(gpt2_fits_in_every_window),
         cmocka_unit_test(the_wide_fake_font_fits_too),
         cmocka_unit_test(what_if_and_messages_fit),

@@ -167,6 +167,26 @@ image_test(image_toy_6 --stage 6 --row 3 --size 1024x640)
 image_test(image_toy_7_broken --stage 7 --off residual,mask --size 1024x640)
 image_test(image_gpt2_5 --scale gpt2 --tokens 300 --stage 5 --size 1024x640)
 
+# A number taken apart, what must hold, and the code drawer.
+foreach(name scene_derive ui_code)
+    add_executable(test_${name} tests/test_${name}.c tests/scene_case.c)
+    target_link_libraries(test_${name} PRIVATE ui model PkgConfig::CMOCKA m sanitize warnings)
+    target_include_directories(test_${name} PRIVATE src/ui)
+    target_compile_definitions(test_${name} PRIVATE TEST_DIR="${CMAKE_SOURCE_DIR}/tests")
+    add_test(NAME ${name} COMMAND test_${name})
+    set_tests_properties(${name} PROPERTIES LABELS unit)
+endforeach()
+target_sources(test_ui_code PRIVATE tests/ui_case.c)
+# The PyTorch listing is run against the toy's float64 numbers; 77 is "skipped": no PyTorch.
+find_program(SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH) # Debian's, with python3-torch
+if(SYSTEM_PYTHON)
+    add_test(NAME listing_torch COMMAND ${SYSTEM_PYTHON} ${CMAKE_SOURCE_DIR}/tests/attention.py)
+    set_tests_properties(listing_torch PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
+endif()
+add_test(NAME script_code COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/code.txt)
+add_test(NAME script_dive COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/dive.txt)
+set_tests_properties(script_dive script_code PROPERTIES LABELS script)
+
 # LeakSanitizer's tracer dies of a null pointer of its own where llvmpipe's threads have come
 # and gone: what draws is searched for leaks by valgrind (tests/valgrind.cmake) instead.
 if(HEADLIGHT_SANITIZE)

@@ -455,9 +455,23 @@ static bool edit(struct app *a, const struct ui_event *ev)
     return true;
 }
 
+/* In the browser; off screen it is said alone. */
+static void open_link(struct app *a, int i)
+{
+    const struct scene_link *l = scene_link_at(i);
+    if (!l) return;
+    bool ok = a->headless || SDL_OpenURL(l->address) == 0;
+    (void)snprintf(a->message, sizeof a->message, "%s%.400s",
+                   ok ? "" : "no browser could be started for ", l->address);
+}
+
 void app_apply(struct app *a, struct step_action action)
 {
     bool done = step_apply(&a->step, action);
+    if (done && action.verb == STEP_LINK) {
+        open_link(a, action.i);
+        return;
+    }
     follow_editing(a);
     if (done && action.verb == STEP_TEXT_DONE) {
         end_editing(a);

@@ -280,6 +280,7 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
                        attn_status_text(st));
     scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
     r->key = key;
+    scene_check(&r->checks, &r->trace, c);
     r->made = true;
     return true;
 }

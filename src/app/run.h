@@ -6,6 +6,7 @@
 #include "attn.h"
 #include "base.h"
 #include "model.h"
+#include "scene.h"
 #include "step.h"
 
 #include <stdbool.h>
@@ -52,6 +53,7 @@ void run_model_fini(struct run_model *m);
 /* One computed run with the colours of its blends. Starts zeroed. */
 struct run {
     struct arena mem;
+    struct scene_checks checks;
     struct run_key key;
     const struct model *model; /* whose x, h and weights the trace views */
     struct attn_trace trace;

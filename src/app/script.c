@@ -316,6 +316,18 @@ static bool do_state(struct app *a, const struct line *l, struct err *e)
 
 /* ---- expectations ------------------------------------------------------------------------ */
 
+/* pin TENSOR:I:J: as a click on that cell, which need not be in view. */
+static bool do_pin(struct app *a, const struct line *l, struct err *e)
+{
+    struct step_action pin = {.verb = STEP_PIN};
+    struct step_state probe = a->step;
+    if (l->n != 2) return err_set(e, ERR_USAGE, "pin: takes one cell, as p:4:2");
+    if (!names_parse_cell(l->word[1], &pin.ref) || !step_apply(&probe, pin))
+        return err_set(e, ERR_INPUT, "pin %s: there is no such cell", l->word[1]);
+    app_apply(a, pin);
+    return app_build(a, false, e);
+}
+
 enum name {
     NAME_STAGE,
     NAME_TIME,
@@ -475,6 +487,26 @@ static bool is_on_screen(const struct scene *sc, const char *text)
     return false;
 }
 
+/* What is read beside the picture. false: no such name. */
+static bool print_read(const struct step_state *s, const char *name, char *out,
+                       size_t room)
+{
+    const char *tab = s->code.tab == STEP_CODE_C ? "c" : "pytorch";
+    if (strcmp(name, "cell") == 0)
+        names_print_cell(out, room, step_cell_of(s));
+    else if (strcmp(name, "dive") == 0)
+        (void)snprintf(out, room, "%d", s->dive.n);
+    else if (strcmp(name, "terms") == 0)
+        (void)snprintf(out, room, s->by_place ? "in-order" : "largest");
+    else if (strcmp(name, "code") == 0)
+        (void)snprintf(out, room, "%s", s->code.open ? tab : "off");
+    else if (strcmp(name, "why") == 0)
+        (void)snprintf(out, room, s->why ? "on" : "off");
+    else
+        return false;
+    return true;
+}
+
 static bool do_expect(struct app *a, const struct line *l, struct err *e)
 {
     char found[600] = "";
@@ -488,6 +520,9 @@ static bool do_expect(struct app *a, const struct line *l, struct err *e)
         return err_set(e, ERR_INPUT, "expect %s \"%s\": it is%s on screen", name, want,
                        negated ? "" : " not");
     }
+    if (print_read(&a->step, name, found, sizeof found))
+        return same(want, found) ||
+               err_set(e, ERR_INPUT, "expected %s %s, found %s", name, want, found);
     while (n < NAME_COUNT && strcmp(names[n], name) != 0) n++;
     if (n == NAME_COUNT)
         return err_set(e, ERR_USAGE, "expect %s: the state has no such part", name);
@@ -506,12 +541,12 @@ static const struct {
     const char *name;
     bool (*run)(struct app *a, const struct line *l, struct err *e);
 } verbs[] = {
-    {"key", do_key},       {"click", do_click}, {"double", do_click},
-    {"hover", do_hover},   {"drag", do_drag},   {"wheel", do_wheel},
-    {"leave", do_leave},   {"wait", do_wait},   {"ready", do_ready},
-    {"frame", do_frame},   {"size", do_size},   {"export", do_export},
-    {"expect", do_expect}, {"open", do_open},   {"text", do_text},
-    {"state", do_state},
+    {"pin", do_pin},       {"key", do_key},       {"click", do_click},
+    {"double", do_click},  {"hover", do_hover},   {"drag", do_drag},
+    {"wheel", do_wheel},   {"leave", do_leave},   {"wait", do_wait},
+    {"ready", do_ready},   {"frame", do_frame},   {"size", do_size},
+    {"export", do_export}, {"expect", do_expect}, {"open", do_open},
+    {"text", do_text},     {"state", do_state},
 };
 
 static bool run_line(struct app *a, char *text, struct err *e)

@@ -229,6 +229,10 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     if (!toy) src.progress = worker_progress(s->worker);
     if (loaded) src.label = s->loaded.label;
     if (!r) return src;
+    src.checks = &r->checks;
+    src.ln_gain = r->model->ln_gain;
+    src.ln_bias = r->model->ln_bias;
+    src.ln_eps = r->model->eps;
     src.trace = &r->trace;
     src.fits = run_key_same(r->key, key);
     /* Toy and worker count apart; the last bit keeps them apart. */

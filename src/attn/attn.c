@@ -140,6 +140,7 @@ enum attn_status attn_layer_norm(const struct attn_ctx *c, struct attn_mat x,
 /* In double: the quotient of two float32 roundings would be off by more than half a
  * unit wherever the divisor is not a float32. Where it is a power of two (GPT-2's 8), a
  * product says the same. */
+/* listing: 3 */
 void attn_divide_floats(float *out, const float *in, int n, double divisor)
 {
     int exponent;
@@ -150,6 +151,7 @@ void attn_divide_floats(float *out, const float *in, int n, double divisor)
         for (int a = 0; a < n; a++) out[a] = (float)((double)in[a] / divisor);
     }
 }
+/* listing: end */
 
 static void scale_row(const struct rows_job *j, float *out, const float *in, int i)
 {
@@ -180,12 +182,14 @@ enum attn_status attn_scale_as(const struct attn_ctx *c, struct attn_mat out,
                                           .row = scale_row});
 }
 
+/* listing: 4 */
 static void mask_row(const struct rows_job *j, float *out, const float *in, int i)
 {
     int seen = attn_seen(j->opts, i, j->out.cols);
     if (out != in) memcpy(out, in, (size_t)seen * sizeof *out);
     for (int a = seen; a < j->out.cols; a++) out[a] = -INFINITY;
 }
+/* listing: end */
 
 enum attn_status attn_mask(const struct attn_ctx *c, struct attn_mat out,
                            struct attn_cmat s)
@@ -231,6 +235,7 @@ static int bare_softmax(const struct attn_kernels *k, float *p, const float *s, 
     return visible;
 }
 
+/* listing: 5 */
 enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const float *s,
                                int n, struct attn_opts o)
 {
@@ -246,6 +251,7 @@ enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const flo
     attn_round_floats(p, n, o.precision);
     return ATTN_ROW_FULL;
 }
+/* listing: end */
 
 static void softmax_row(const struct rows_job *j, float *p, const float *s, int i)
 {
@@ -295,6 +301,7 @@ enum attn_status attn_round(const struct attn_ctx *c, struct attn_mat m,
 
 /* ---- stages that are products --------------------------------------------------------- */
 
+/* listing: 1 */
 enum attn_status attn_project(const struct attn_ctx *c, struct attn_mat qkv,
                               struct attn_cmat x, struct attn_cmat w_qkv,
                               const float *b_qkv)
@@ -305,7 +312,9 @@ enum attn_status attn_project(const struct attn_ctx *c, struct attn_mat qkv,
     attn_multiply(c, &(struct attn_product){.c = qkv, .a = x, .b = w_qkv, .bias = b_qkv});
     return ATTN_OK;
 }
+/* listing: end */
 
+/* listing: 2 */
 enum attn_status attn_scores(const struct attn_ctx *c, struct attn_mat s,
                              struct attn_cmat q, struct attn_cmat k)
 {
@@ -316,7 +325,9 @@ enum attn_status attn_scores(const struct attn_ctx *c, struct attn_mat s,
                   &(struct attn_product){.c = s, .a = q, .b = k, .b_transposed = true});
     return ATTN_OK;
 }
+/* listing: end */
 
+/* listing: 6 */
 enum attn_status attn_weighted_sum(const struct attn_ctx *c, struct attn_mat z,
                                    struct attn_cmat p, struct attn_cmat v, bool causal)
 {
@@ -326,6 +337,7 @@ enum attn_status attn_weighted_sum(const struct attn_ctx *c, struct attn_mat z,
     attn_multiply(c, &(struct attn_product){.c = z, .a = p, .b = v, .causal = causal});
     return ATTN_OK;
 }
+/* listing: end */
 
 /* What a mask that is one off lets through besides: p[i][i+1] of v's row i + 1. */
 struct next_job {
@@ -355,6 +367,7 @@ enum attn_status attn_weighted_sum_as(const struct attn_ctx *c, struct attn_mat 
     return attn_round(c, z, opts.precision);
 }
 
+/* listing: 7 */
 enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
                              struct attn_cmat z, struct attn_cmat w_o, const float *b_o,
                              struct attn_cmat h)
@@ -367,3 +380,4 @@ enum attn_status attn_output(const struct attn_ctx *c, struct attn_mat y,
         c, &(struct attn_product){.c = y, .a = z, .b = w_o, .bias = b_o, .res = h});
     return ATTN_OK;
 }
+/* listing: end */

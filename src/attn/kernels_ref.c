@@ -10,6 +10,7 @@ static float gelu(float x)
     return 0.5f * x * (1.0f + tanhf(c * (x + 0.044715f * x * x * x)));
 }
 
+/* listing: 1 2 6 7 */
 static void ref_gemm(const struct attn_gemm *g)
 {
     for (int r = 0; r < g->m; r++) {
@@ -36,6 +37,7 @@ static void ref_transpose(float *to, int ld_to, const float *from, int ld, int r
             to[(size_t)j * ld_to + i] = from[(size_t)i * ld + j];
 }
 
+/* listing: 5 */
 static bool ref_row_max(float *max, const float *s, int n)
 {
     bool clean = true;
@@ -62,6 +64,7 @@ static void ref_row_div(float *p, const float *e, int n, float sum)
     for (int j = 0; j < n; j++) p[j] = e[j] / sum;
 }
 
+/* listing: end */
 static void ref_exp(float *y, const float *x, int n)
 {
     for (int j = 0; j < n; j++) y[j] = expf(x[j]);

@@ -1,16 +1,20 @@
-# Writes the shaders into a C header, so that the program needs no file beside it.
-# cmake -DOUT=shaders_embedded.h -DFILES=a.vert,b.frag -P src/gfx/embed.cmake
+# Writes files into a C header, so that the program needs none beside it: shader_files[], or
+# the table of another PREFIX.
+# cmake -DOUT=shaders_embedded.h -DFILES=a.vert,b.frag [-DPREFIX=shader] -P src/gfx/embed.cmake
+if(NOT PREFIX)
+    set(PREFIX shader)
+endif()
 string(REPLACE "," ";" FILES "${FILES}")
-set(text "/* Made from shaders/ at build time. */\n")
+set(text "/* Made at build time. */\n")
 set(table "")
 set(at 0)
 foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
     file(READ ${file} bytes HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
-    string(APPEND text "static const char shader_text_${at}[] = {${bytes}0};\n")
-    string(APPEND table "    {\"${name}\", shader_text_${at}},\n")
+    string(APPEND text "static const char ${PREFIX}_text_${at}[] = {${bytes}0};\n")
+    string(APPEND table "    {\"${name}\", ${PREFIX}_text_${at}},\n")
     math(EXPR at "${at} + 1")
 endforeach()
-string(APPEND text "static const struct {\n    const char *name, *text;\n} shader_files[] = {\n${table}};\n")
+string(APPEND text "static const struct {\n    const char *name, *text;\n} ${PREFIX}_files[] = {\n${table}};\n")
 file(WRITE ${OUT} "${text}")

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Type and spacing of the stage's head and foot, in points. */
-static const float head_x = 32, title_y = 48, title_size = 24, formula_y = 77;
+static const float head_x = 32, title_y = 46, title_size = 24, formula_y = 72;
 static const float formula_size = 15, shapes_size = 13, shapes_gap = 22;
 static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
 static const float caption_size_small = 14, caption_leading_small = 19,
@@ -45,10 +45,40 @@ static void head_draw(const struct stage *st, const struct stage_words *w)
                          t->ink_faint, shapes);
 }
 
+/* A dotted line under each term of the glossary in what was drawn from item n on; its
+ * meaning is its hover text. */
+static void terms_draw(const struct stage *st, int n)
+{
+    static const float below = 3.5f;
+    struct scene *sc = st->b.sc;
+    int to = sc->n;
+    for (int i = n; i < to; i++) {
+        if (sc->items[i].kind != SCENE_TEXT) continue;
+        const char *text = sc->items[i].u.text.text, *meaning = NULL, *at;
+        float size = sc->items[i].u.text.size, x0 = sc->items[i].u.text.x;
+        float y = sc->items[i].u.text.y;
+        int len = 0;
+        for (const char *from = text;
+             (at = scene_term_in(text, from, &len, &meaning)) != NULL; from = at + len) {
+            float x = x0 + font_width(sc->font, FONT_UI, size, text, (int)(at - text));
+            float w = font_width(sc->font, FONT_UI, size, at, len);
+            scene_line(sc, x, y + below, x + w, y + below, 1, st->b.theme->ink_faint)
+                ->u.line.dash = 1.5f;
+            struct scene_item *touch =
+                scene_rect(sc, (struct scene_rect){x, y - size, w, size + below + 2}, 0,
+                           scene_fade(st->b.theme->paper, 0));
+            touch->hit.kind = HIT_COVER;
+            touch->hit.tip = meaning;
+        }
+    }
+}
+
 static void foot_draw(const struct stage *st, const struct stage_words *w)
 {
     struct scene *sc = st->b.sc;
     const struct scene_rect *f = &sc->frame.stage;
+    if (!scene_has_foot(f->h)) return;
+    int n = sc->n;
     bool small = f->w < 760;
     float size = small ? caption_size_small : caption_size;
     float leading = small ? caption_leading_small : caption_leading;
@@ -57,6 +87,7 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     float width = f->x + f->w - x - 24;
     (void)scene_paragraph(sc, x, bottom - (small ? caption_up_small : caption_up), width,
                           leading, FONT_UI, size, st->b.theme->ink, w->caption);
+    terms_draw(st, n);
     float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
     float fit = fmaxf(cost_size * fminf(1, (width - 1) / natural), cost_size_least);
     (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, fit,
@@ -82,6 +113,17 @@ static bool same_dims(struct attn_dims a, struct attn_dims b)
     return a.n_tok == b.n_tok && a.d_model == b.d_model && a.n_head == b.n_head;
 }
 
+/* The code drawer takes its room from the stage. */
+static void code_room(struct scene *sc, const struct step_state *s)
+{
+    static const float share = 0.32f, least = 152, most = 260;
+    struct scene_rect *f = &sc->frame.stage;
+    if (!s->code.open) return;
+    float h = fminf(fmaxf(f->h * share, least), most);
+    f->h -= h;
+    sc->frame.code = (struct scene_rect){f->x, f->y + f->h, f->w, h};
+}
+
 void scene_build(struct scene *sc, const struct step_state *state,
                  const struct scene_source *source)
 {
@@ -99,6 +141,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
         overview_build(sc, s, src);
         return;
     }
+    code_room(sc, s);
     const struct step_place *place = step_place_of(s);
     const struct scene_theme *theme = scene_theme_get(s->theme);
     struct stage st = {
@@ -142,6 +185,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
         } else {
             motion[st.spec->motion](&st);
         }
+        if (!difference) trail_draw(&st);
         if (s->stage == ATTN_SCORES && !difference) {
             key_label(&st, 1);
             float lo, hi;
@@ -155,5 +199,6 @@ void scene_build(struct scene *sc, const struct step_state *state,
     }
     struct stage_words w = scene_words(sc, s, src, cell);
     head_draw(&st, &w);
+    if (ready) strip_draw(&st);
     foot_draw(&st, &w);
 }

@@ -62,7 +62,7 @@ struct focus focus_of(const struct stage *st)
         f.row = st->beat.at;
         return f;
     }
-    (void)focus_from(st, st->b.place->pin, &f);
+    (void)focus_from(st, step_cell_of(st->b.s), &f);
     return f;
 }
 

@@ -21,8 +21,8 @@ struct spacing {
     float gap_group;
     float label_above, label_below;
 };
-static const struct spacing roomy = {86, 122, 22, 72, 28, 34, 14, 30, 26};
-static const struct spacing tight = {80, 102, 10, 54, 16, 26, 10, 27, 20};
+static const struct spacing roomy = {102, 122, 22, 72, 28, 34, 14, 30, 26};
+static const struct spacing tight = {90, 97, 10, 54, 16, 26, 10, 27, 20};
 
 static const float legend_room = 148, strip_room = 84, strip_room_many = 26, margin = 4;
 static const float cell_max_scores = 74, grid_share_w = 0.62f, grid_share_h = 0.70f;
@@ -30,6 +30,13 @@ static const float cell_max = 60, cell_one_by_one = 14; /* points */
 static const float cell_max_many = 30;                  /* where cells are not square */
 static const float extent_min = 24;
 static const float axis_power = 0.75f, scores_share = 0.80f, weights_share = 0.66f;
+
+static const float foot_least = 480, bottom_bare = 12;
+
+bool scene_has_foot(float stage_h)
+{
+    return stage_h >= foot_least;
+}
 
 static float between(float a, float b, float t)
 {
@@ -43,7 +50,8 @@ static struct spacing spacing_of(float w, float h)
     float y = fminf(fmaxf((h - 544) / (804 - 544), 0), 1);
     return (struct spacing){
         .top = between(tight.top, roomy.top, y),
-        .bottom = between(tight.bottom, roomy.bottom, y),
+        .bottom =
+            scene_has_foot(h) ? between(tight.bottom, roomy.bottom, y) : bottom_bare,
         .side = between(tight.side, roomy.side, x),
         .chips = between(tight.chips, roomy.chips, x),
         .gap_x = between(tight.gap_x, roomy.gap_x, x),

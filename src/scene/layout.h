@@ -21,6 +21,8 @@ struct layout {
 struct layout scene_layout(enum attn_stage stage, struct attn_dims d,
                            struct scene_rect stage_box);
 /* The part of the stage's rectangle in which matrices are drawn. */
+/* Whether a stage that high has room for a caption below its matrices. */
+bool scene_has_foot(float stage_h);
 struct scene_rect scene_canvas_of(struct scene_rect stage);
 
 float grid_w(const struct grid *g);

@@ -52,4 +52,9 @@ void motion_diagonal(struct stage *st);
 void motion_softmax(struct stage *st);
 void motion_blend(struct stage *st); /* blend.c */
 
+/* The operands of the cell that is taken apart, and a line to each. */
+void trail_draw(const struct stage *st); /* trail.c */
+/* What must hold at this stage, under the title. */
+void strip_draw(const struct stage *st); /* strip.c */
+
 #endif

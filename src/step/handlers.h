@@ -84,5 +84,16 @@ void over_here(struct step_state *s);
 void rows_one(struct step_place *p, int row); /* selects it alone */
 void rows_cut(struct step_place *p);          /* rows that are no more are not selected */
 void play_stop(struct step_state *s);
+/* Whether the cell is one of the matrices of these dims. */
+bool step_exists(struct step_ref r, struct attn_dims d);
+
+bool do_code(struct step_state *s, const struct step_action *a);
+bool do_code_tab(struct step_state *s, const struct step_action *a);
+bool do_code_by(struct step_state *s, const struct step_action *a);
+bool do_why(struct step_state *s, const struct step_action *a);
+bool do_link(struct step_state *s, const struct step_action *a);
+bool do_dive(struct step_state *s, const struct step_action *a);
+bool do_climb(struct step_state *s, const struct step_action *a);
+bool do_terms(struct step_state *s, const struct step_action *a);
 
 #endif

@@ -11,7 +11,11 @@ enum { SPEED_COUNT = sizeof step_speeds / sizeof *step_speeds };
 
 static void show(struct step_state *s, enum attn_stage stage, float time)
 {
-    if (stage != s->stage) s->hover = step_no_ref(); /* another matrix may lie there */
+    if (stage != s->stage) {
+        s->hover = step_no_ref(); /* another matrix may lie there */
+        s->dive = (struct step_dive){.n = 0};
+        s->code.scroll = 0;
+    }
     s->stage = stage;
     s->time = time;
     s->dwell = 0.0f;

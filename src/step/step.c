@@ -152,6 +152,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     p->limit = m->limit;
     rows_one(p, m->dims.n_tok - 1);
     p->pin = s->hover = step_no_ref();
+    s->dive = (struct step_dive){.n = 0};
     s->scale = STEP_GPT2;
     s->over.at = p->block * p->dims.n_head + p->head;
     s->over.view = step_fitted;
@@ -172,6 +173,7 @@ static bool do_scale_to(struct step_state *s, const struct step_action *a)
     if (to < 0 || to >= STEP_SCALE_COUNT) return false;
     s->scale = (enum step_scale)to;
     if (to == now) return true;
+    s->dive = (struct step_dive){.n = 0};
     s->hover = step_no_ref();
     if (s->over.open) over_here(s);
     return true;
@@ -444,10 +446,16 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->over.open = false;
     else if (s->switches)
         s->switches = false;
+    else if (s->why)
+        s->why = false;
+    else if (s->dive.n > 0)
+        return do_climb(s, &(struct step_action){.i = s->dive.n - 1});
     else if (!is_none(p->pin))
         p->pin = step_no_ref();
     else if (step_row_count(p) > 1)
         rows_one(p, p->row);
+    else if (s->code.open)
+        s->code.open = false;
     else if (!view_is(p->view, step_fitted))
         p->view = step_fitted;
     else if (s->fullscreen)
@@ -483,6 +491,10 @@ static bool do_quit(struct step_state *s, const struct step_action *a)
 
 static bool (*const handlers[])(struct step_state *, const struct step_action *) = {
     /* clang-format off */
+    [STEP_DIVE] = do_dive,         [STEP_CLIMB] = do_climb,
+    [STEP_TERMS] = do_terms,       [STEP_CODE] = do_code,
+    [STEP_CODE_TAB] = do_code_tab, [STEP_CODE_BY] = do_code_by,
+    [STEP_WHY] = do_why,           [STEP_LINK] = do_link,
     [STEP_NEXT] = do_next,         [STEP_PREV] = do_prev,
     [STEP_GO] = do_go,             [STEP_PLAY] = do_play,
     [STEP_RESTART] = do_restart,   [STEP_SCRUB] = do_scrub,
@@ -526,10 +538,18 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     /* clang-format on */
 };
 
+bool step_exists(struct step_ref r, struct attn_dims d)
+{
+    return exists(r, d);
+}
+
 bool step_apply(struct step_state *s, struct step_action a)
 {
     unsigned n = sizeof handlers / sizeof *handlers, verb = (unsigned)a.verb;
+    struct step_ref pin = step_here(s)->pin;
     if (verb >= n || !handlers[verb] || !handlers[verb](s, &a)) return false;
+    if (!step_ref_is(step_here(s)->pin, pin))
+        s->dive = (struct step_dive){.n = 0}; /* another scale's too */
     /* Whatever plays is to be seen. */
     if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = false;
     return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { CLICK_REACH = 4 };              /* points; farther from the press it is a drag */
+enum { code_notch = 3 };               /* lines of code that the wheel scrolls by */
 static const float zoom_notch = 1.15f; /* of the wheel */
 static const float over_notch = 48;    /* points that it scrolls the overview */
 static const float over_zoom_most = 16;
@@ -253,6 +254,10 @@ static void on_move(struct ui_pointer *p, const struct scene *seen,
 static void on_wheel(const struct ui_event *ev, const struct scene *seen,
                      const struct step_state *s, struct step_actions *out)
 {
+    if (!s->help && ev->wheel != 0 && ui_inside(seen->frame.code, ev->x, ev->y)) {
+        push(out, STEP_CODE_BY, ev->wheel > 0 ? -code_notch : code_notch);
+        return;
+    }
     struct scene_at at = scene_pick(seen, ev->x, ev->y);
     bool over = at.item && at.item->hit.kind != HIT_COVER &&
                 ui_inside(seen->frame.stage, ev->x, ev->y);
@@ -324,6 +329,11 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
     }
     if (focused_key(ev, seen, s, out)) return;
     if (!s->help && over_key(ev, seen, s, out)) return;
+    const struct scene_item *operand = scene_find(seen, UI_ID_OPERAND);
+    if (ev->key == UI_KEY_ENTER && !ev->mods && operand && !s->help) {
+        step_push(out, operand->hit.action);
+        return;
+    }
     struct step_action a = ui_key_action(ev->key, ev->mods);
     if (a.verb != STEP_NONE) step_push(out, a);
 }

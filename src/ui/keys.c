@@ -61,6 +61,9 @@ static const struct binding bindings[] = {
     {'b',          UI_SHIFT, false, {.verb = STEP_LEAST_BY, .i = -1}},
     {'m',          0,        true,  {.verb = STEP_DIFF, .i = -1}},
     {'n',          0,        true,  {.verb = STEP_ROLL}},
+    {'o',          0,        true,  {.verb = STEP_TERMS}},
+    {'c',          0,        true,  {.verb = STEP_CODE}},
+    {'y',          0,        true,  {.verb = STEP_WHY}},
     {'d',          0,        true,  {.verb = STEP_THEME, .i = -1}},
     {'/',          UI_SHIFT, false, {.verb = STEP_HELP}}, /* ? on an American keyboard */
     {'?',          0,        true,  {.verb = STEP_HELP}},
@@ -99,6 +102,8 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_STEPS, {",", "."}, "one micro-step back, on"},
     {GROUP_STEPS, {"-", "="}, "slower, faster"},
     {GROUP_STEPS, {"R"}, "restart the stage"},
+    {GROUP_STEPS, {"C", "Y"}, "its code, why it is here"},
+    {GROUP_STEPS, {"Enter", "O"}, "a cell's origin, its order"},
     {GROUP_LOOK, {"\u2191", "\u2193"}, "select a row"},
     {GROUP_LOOK, {"Shift \u2191", "\u2193"}, "select several rows"},
     {GROUP_LOOK, {"Ctrl \u2191", "\u2193"}, "go past selected rows"},

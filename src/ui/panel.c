@@ -316,6 +316,14 @@ void ui_panel(const struct ui *u)
     p.d_head = attn_d_head(p.t->dims);
     p.head = p.t->head;
     p.at = target_of(u->s, p.t->dims);
+    struct scene_derivation d;
+    if (scene_derive(&d, u->src, scene_cell_of(u->s))) {
+        p.at.row = d.ref.row;
+        p.at.col = ui_is_grid(d.ref.tensor) ? d.ref.col : -1;
+        p.at.done = 1;
+        panel_apart(&p, &d);
+        return;
+    }
     choose_cell(&p, u->s->stage);
     draw_header(&p);
     draw_rows_hint(&p);

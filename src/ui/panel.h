@@ -29,6 +29,8 @@ struct panel {
     struct panel_target at;
     int n, d_head, head;
     float x, w, y, bottom; /* y: the top of what comes next */
+    bool apart;            /* a cell is taken apart: its operands are controls */
+    int n_operand;         /* of them so far */
 };
 
 /* One cell of a dump, beside ours; instead of what the stage would explain. */
@@ -145,5 +147,27 @@ void panel_mask(struct panel *p);    /* 4 */
 void panel_softmax(struct panel *p); /* 5 */
 void panel_blend(struct panel *p);   /* 6 */
 void panel_output(struct panel *p);  /* 7 */
+
+/* ---- one number taken apart ------------------------------------------------------------ */
+
+/* Colour of a tensor's letter. */
+struct scene_rgba panel_tensor_color(const struct panel *p, enum attn_tensor t);
+const char *panel_cell_name(const struct panel *p, struct step_ref r); /* "q42" */
+/* "q42 = x4 . column 2 of W_Q" */
+const char *panel_made_of(const struct panel *p, const struct scene_derivation *d);
+/* The terms of a dot product, as many as there is room for over `after` points. true: all
+ * are added, *so_far is the trace's value; else what the animation has come to. */
+bool panel_terms(struct panel *p, const struct scene_derivation *d, float after,
+                 float *so_far);
+void panel_result(struct panel *p, const char *label, float v, bool done);
+/* A click there, or Enter on the first, leads to where that operand came from. */
+void panel_operand(struct panel *p, struct scene_rect box, struct step_ref r);
+/* Stage 2: the row's scores as bars. */
+void panel_row_so_far(struct panel *p);
+float panel_row_height(int n);
+/* Why the mask lets column j of the row stay, or not. */
+const char *panel_mask_why(const struct panel *p, int j);
+/* Heading, way, arithmetic, and whether it adds up. */
+void panel_apart(struct panel *p, const struct scene_derivation *d);
 
 #endif

@@ -4,18 +4,19 @@
 #include <math.h>
 
 enum {
-    TERMS_ALL = 8,   /* a sum of more terms is shown by its largest */
-    TERMS_MOST = 16, /* of those */
+    TERMS_ALL = 8,             /* a sum of more terms is shown by its largest */
+    TERMS_MOST = DERIVE_SHOWN, /* of those */
     TERMS_LEAST = 3,
     TERMS_FEW = 4, /* have more room each */
     TERM_FEW_H = 44,
     TERM_H = 38,
-    TERM_LEAST_H = 20,
+    TERM_LEAST_H = 16,
     TERM_TOP_H = 28, /* one of the largest, where there is room */
     CELL_H = 34,
-    CELL_GAP = 4, /* between two lines' cells */
+    CELL_GAP = 2, /* between two lines' cells */
     HEAD_H = 20,  /* the columns' names */
     RESULT_H = 40,
+    RESULT_TIGHT_H = 30,
     BARS_ALL = 8,   /* a row of more scores is shown by its largest, */
     BARS_LEAST = 5, /* of which so many have their place in any window */
     BAR_H = 16,
@@ -42,67 +43,40 @@ static const struct ui_type result_type = {FONT_MONO_BOLD, 20};
 static const struct ui_type term_index = {FONT_MONO, 10};
 static const float cell_share = 0.9f; /* of a cell's width that its number may take */
 
-/* One dot product: a . b (+ bias) = value, as the trace has it. */
-struct dot {
-    const float *a, *b;
-    int a_step, b_step; /* from one term to the next, in floats */
-    int n;
-    float range_a, range_b;
-    const float *bias; /* NULL: none */
-    float value;
-    const char *name_a, *name_b, *name_ab;
-    struct scene_rgba color_a, color_b;
-};
+/* ---- letters ------------------------------------------------------------------------------ */
 
-static float product(const struct dot *d, int k)
+/* A number of a tensor in a sum: its letter. */
+static const char *letter_of(enum attn_tensor t)
 {
-    return d->a[(size_t)k * (size_t)d->a_step] * d->b[(size_t)k * (size_t)d->b_step];
+    static const char *const letter[ATTN_TENSOR_COUNT] = {
+        [ATTN_H] = "h",      [ATTN_X] = "x",        [ATTN_W_Q] = "w",
+        [ATTN_W_K] = "w",    [ATTN_W_V] = "w",      [ATTN_Q] = "q",
+        [ATTN_K] = "k",      [ATTN_V] = "v",        [ATTN_S_RAW] = "s",
+        [ATTN_P] = "a",      [ATTN_S_SCALED] = "s", [ATTN_S_MASKED] = "s",
+        [ATTN_Z] = "o",      [ATTN_Z_ALL] = "o",    [ATTN_W_O] = "w",
+        [ATTN_Y_PROJ] = "y", [ATTN_Y] = "y"};
+    return letter[t];
 }
 
-static struct dot dot_projection(const struct panel *p)
+struct scene_rgba panel_tensor_color(const struct panel *p, enum attn_tensor t)
 {
-    const struct attn_trace *t = p->t;
-    int which = (int)p->at.tensor - (int)ATTN_Q; /* 0, 1, 2: Q, K, V */
-    enum attn_tensor w = (enum attn_tensor)(ATTN_W_Q + which);
-    struct attn_cmat m = panel_view(p, w);
     const struct scene_theme *th = p->u->theme;
-    const struct scene_rgba hue[3] = {th->q, th->k, th->v};
-    int column = which * t->dims.d_model + p->head * p->d_head + p->at.col;
-    return (struct dot){
-        .a = panel_row_of(p, ATTN_X, p->at.row),
-        .a_step = 1,
-        .b = m.data + p->at.col,
-        .b_step = m.ld,
-        .n = t->dims.d_model,
-        .range_a = panel_range(p, ATTN_X),
-        .range_b = panel_range(p, w),
-        .bias = t->w.b_qkv ? t->w.b_qkv + column : NULL,
-        .value = panel_row_of(p, p->at.tensor, p->at.row)[p->at.col],
-        .name_a = "x",
-        .name_b = "w",
-        .name_ab = "x\u00D7w",
-        .color_a = th->ink_soft,
-        .color_b = hue[which],
-    };
-}
-
-static struct dot dot_score(const struct panel *p)
-{
-    return (struct dot){
-        .a = panel_row_of(p, ATTN_Q, p->at.row),
-        .a_step = 1,
-        .b = panel_row_of(p, ATTN_K, p->at.col),
-        .b_step = 1,
-        .n = p->d_head,
-        .range_a = panel_range(p, ATTN_Q),
-        .range_b = panel_range(p, ATTN_K),
-        .value = panel_row_of(p, ATTN_S_RAW, p->at.row)[p->at.col],
-        .name_a = "q",
-        .name_b = "k",
-        .name_ab = "q\u00D7k",
-        .color_a = p->u->theme->q,
-        .color_b = p->u->theme->k,
-    };
+    switch (t) {
+    case ATTN_W_Q:
+    case ATTN_Q:
+        return th->q;
+    case ATTN_W_K:
+    case ATTN_K:
+        return th->k;
+    case ATTN_W_V:
+    case ATTN_V:
+        return th->v;
+    case ATTN_Z:
+    case ATTN_Z_ALL:
+        return th->o;
+    default:
+        return th->ink_soft;
+    }
 }
 
 /* ---- the terms -------------------------------------------------------------------------- */
@@ -141,19 +115,29 @@ static void term_cell(const struct panel *p, const struct lines *l, int place, f
                panel_number(p, ui_figure, w * cell_share, v, 2));
 }
 
-static void term(struct panel *p, const struct dot *d, struct lines *l, int k, bool added)
+static void term(struct panel *p, const struct scene_derivation *d, struct lines *l,
+                 int k, bool added)
 {
     const struct scene_theme *t = p->u->theme;
     float cy = p->y + l->pitch / 2;
     if (l->indexed)
         (void)ui_text(p->u, l->x - BARS_GAP * 0.5f + l->scale * AT_LEFT, cy, ALIGN_RIGHT,
                       term_index, t->ink_soft, scene_print(p->u->sc, "%d", k + 1));
-    term_cell(p, l, AT_LEFT, cy, d->a[(size_t)k * (size_t)d->a_step], d->range_a);
+    const struct derive_series *of[2] = {&d->a, &d->b};
+    static const int place[2] = {AT_LEFT, AT_RIGHT};
+    for (int i = 0; i < 2; i++) {
+        term_cell(p, l, place[i], cy, derive_number(of[i], k),
+                  panel_range(p, of[i]->first.tensor));
+        panel_operand(p,
+                      (struct scene_rect){at(l, place[i]), cy - l->pitch / 2,
+                                          l->scale * AT_CELL_W, l->pitch},
+                      derive_ref(of[i], k));
+    }
     (void)ui_text(p->u, at(l, AT_TIMES), cy, ALIGN_CENTER, ui_figure, t->ink_faint,
                   "\u00D7");
-    term_cell(p, l, AT_RIGHT, cy, d->b[(size_t)k * (size_t)d->b_step], d->range_b);
     (void)ui_text(p->u, at(l, AT_EQUALS), cy, ALIGN_CENTER, ui_figure, t->ink_faint, "=");
-    if (added) add_line(p, l, cy, product(d, k));
+    float product = derive_number(&d->a, k) * derive_number(&d->b, k);
+    if (added) add_line(p, l, cy, product);
     p->y += l->pitch;
 }
 
@@ -167,84 +151,94 @@ static void plain_line(struct panel *p, struct lines *l, const char *label, floa
     p->y += l->pitch;
 }
 
-static void names(struct panel *p, const struct dot *d, const struct lines *l)
+static void names(struct panel *p, const struct scene_derivation *d,
+                  const struct lines *l)
 {
     const struct scene_rgba soft = p->u->theme->ink_soft;
+    enum attn_tensor a = d->a.first.tensor, b = d->b.first.tensor;
     float cy = p->y + HEAD_H * 0.5f;
     (void)ui_text(p->u, at(l, AT_LEFT + AT_CELL_W / 2), cy, ALIGN_CENTER, ui_figure,
-                  d->color_a, d->name_a);
+                  panel_tensor_color(p, a), letter_of(a));
     (void)ui_text(p->u, at(l, AT_RIGHT + AT_CELL_W / 2), cy, ALIGN_CENTER, ui_figure,
-                  d->color_b, d->name_b);
-    (void)ui_text(p->u, at(l, AT_PRODUCT), cy, ALIGN_RIGHT, ui_figure, soft, d->name_ab);
+                  panel_tensor_color(p, b), letter_of(b));
+    (void)ui_text(p->u, at(l, AT_PRODUCT), cy, ALIGN_RIGHT, ui_figure, soft,
+                  scene_print(p->u->sc, "%s\u00D7%s", letter_of(a), letter_of(b)));
     (void)ui_text(p->u, at(l, AT_SUM), cy, ALIGN_RIGHT, ui_figure, soft, "sum");
     p->y += HEAD_H;
 }
 
-/* Which terms are shown, and in which order; returns how many. */
-static int choose_terms(struct panel *p, const struct dot *d, float after, int *shown)
+/* Lines below the terms. */
+static int extra_lines(const struct scene_derivation *d, bool rest)
 {
-    if (d->n <= TERMS_ALL) {
-        for (int k = 0; k < d->n; k++) shown[k] = k;
-        return d->n;
-    }
-    float *size = panel_floats(p, d->n);
-    if (!size) return 0;
-    for (int k = 0; k < d->n; k++) size[k] = fabsf(product(d, k));
-    int room = (int)((p->bottom - p->y - after) / TERM_LEAST_H) - 1 - (d->bias != NULL);
-    int most = room < TERMS_LEAST ? TERMS_LEAST : room > TERMS_MOST ? TERMS_MOST : room;
-    return panel_largest(size, d->n, most, -1, shown);
+    return rest + (d->bias != NULL) + (d->plus.tensor != ATTN_TENSOR_COUNT);
 }
 
-static double rest_of(const struct dot *d, const int *shown, int m)
+/* Which terms are shown, and in which order; returns how many. */
+static int choose_terms(struct panel *p, const struct scene_derivation *d, float after,
+                        int *shown)
+{
+    int room = (int)((p->bottom - p->y - after) / TERM_LEAST_H) - extra_lines(d, true);
+    int most = room < TERMS_LEAST ? TERMS_LEAST : room > TERMS_MOST ? TERMS_MOST : room;
+    if (d->n <= TERMS_ALL && most < d->n) most = d->n;
+    bool all = d->n <= most;
+    return scene_derive_shown(
+        d, most, p->at.done < 1 || (all && !p->apart) || p->u->s->by_place, shown);
+}
+
+static double rest_of(const struct scene_derivation *d, const int *shown, int m)
 {
     double rest = 0;
-    for (int k = 0; k < d->n; k++) rest += (double)product(d, k);
-    for (int i = 0; i < m; i++) rest -= (double)product(d, shown[i]);
+    for (int k = 0; k < d->n; k++) rest += derive_term(d, k);
+    for (int i = 0; i < m; i++) rest -= derive_term(d, shown[i]);
     return rest;
 }
 
-/* What the sum has come to. */
-struct total {
-    bool done; /* all terms are in it */
-    float value;
-};
-
-/* after: points to be left free below. */
-static struct total draw_terms(struct panel *p, const struct dot *d, float after)
+bool panel_terms(struct panel *p, const struct scene_derivation *d, float after,
+                 float *so_far)
 {
-    int shown[TERMS_MOST > TERMS_ALL ? TERMS_MOST : TERMS_ALL];
+    int shown[TERMS_MOST];
     int m = choose_terms(p, d, after + HEAD_H, shown);
     bool all = m == d->n;
+    bool indexed = !all || (p->apart && !p->u->s->by_place);
     int added = all ? scene_terms(p->at.done, m) : m;
-    float indent = all ? 0.0f : INDEX_W;
+    float indent = indexed ? INDEX_W : 0;
     struct lines l = {
-        .x = p->x + indent, .scale = (p->w - indent) / PICTURE_W, .indexed = !all};
+        .x = p->x + indent, .scale = (p->w - indent) / PICTURE_W, .indexed = indexed};
     names(p, d, &l);
-    int count = m + !all + (d->bias != NULL);
+    int count = m + extra_lines(d, !all);
     int most = !all ? TERM_TOP_H : m <= TERMS_FEW ? TERM_FEW_H : TERM_H;
     l.pitch = panel_pitch(p, count, after, TERM_LEAST_H, (float)most);
     for (int i = 0; i < m; i++) term(p, d, &l, shown[i], i < added);
     if (!all)
         plain_line(p, &l, scene_print(p->u->sc, "the rest (%d terms)", d->n - m),
                    (float)rest_of(d, shown, m));
+    *so_far = (float)l.sum;
     if (added < m) {
-        p->y += d->bias ? l.pitch : 0;
-        return (struct total){false, (float)l.sum};
+        p->y += (float)extra_lines(d, false) * l.pitch;
+        return false;
     }
     if (d->bias) plain_line(p, &l, "bias", *d->bias);
-    return (struct total){true, d->value}; /* the trace's, not ours */
+    if (d->plus.tensor != ATTN_TENSOR_COUNT) {
+        panel_operand(p, (struct scene_rect){p->x, p->y, p->w, l.pitch}, d->plus);
+        plain_line(p, &l, "residual h", d->plus_value);
+    }
+    *so_far = d->value; /* the trace's, not ours */
+    return true;
 }
 
-static void draw_result(struct panel *p, struct total total, const char *label)
+void panel_result(struct panel *p, const char *label, float v, bool done)
 {
-    panel_rule(p);
-    float cy = p->y + RESULT_H * 0.5f - BARS_GAP * 0.5f;
+    float h = p->apart ? RESULT_TIGHT_H : RESULT_H;
+    if (!p->apart) panel_rule(p);
+    float cy = p->y + h / 2 - (p->apart ? 0 : BARS_GAP * 0.5f);
     const struct scene_theme *t = p->u->theme;
-    (void)ui_text(p->u, p->x, cy, ALIGN_LEFT, ui_body, t->ink_soft, label);
+    if (p->apart)
+        (void)scene_line(p->u->sc, p->x, p->y + 1, p->x + p->w, p->y + 1, 1, t->edge);
+    (void)ui_text_fit(p->u, p->x, cy, p->w / 2, ALIGN_LEFT, ui_body, t->ink_soft, label);
     (void)ui_text(p->u, p->x + p->w, cy, ALIGN_RIGHT, result_type,
-                  total.done ? t->ink : t->ink_soft,
-                  panel_signed(p, result_type, p->w / 2, total.value, 3));
-    p->y += RESULT_H;
+                  done ? t->ink : t->ink_soft,
+                  panel_signed(p, result_type, p->w / 2, v, 3));
+    p->y += h;
 }
 
 /* ---- the row of scores so far --------------------------------------------------------------- */
@@ -285,13 +279,13 @@ static void draw_bar(const struct panel *p, int j, float cy, bool done)
                   done ? panel_signed(p, ui_figure, VALUE_W, v, 2) : "\u00B7");
 }
 
-static float bars_height(int n)
+float panel_row_height(int n)
 {
     int rows = n <= BARS_ALL ? n : BARS_LEAST + 1;
     return PANEL_SECTION_H + (float)rows * BAR_LEAST_H;
 }
 
-static void draw_row(struct panel *p)
+void panel_row_so_far(struct panel *p)
 {
     int shown[BARS_ALL], m = p->n, done = columns_done(p);
     panel_section(p, scene_print(p->u->sc, "ROW %d SO FAR", p->at.row + 1));
@@ -314,22 +308,14 @@ void panel_dot(struct panel *p)
 {
     struct scene *sc = p->u->sc;
     bool scores = p->u->s->stage == ATTN_SCORES;
-    struct dot d = scores ? dot_score(p) : dot_projection(p);
-    const char *row = panel_index(p, p->at.row, -1), *label;
-    if (scores) {
-        panel_title(
-            p, scene_print(sc, "q%s \u00B7 k%s", row, panel_index(p, p->at.col, -1)));
-        label = scene_print(sc, "score S%s", panel_index(p, p->at.row, p->at.col));
-    } else {
-        static const char *const letter[3] = {"q", "k", "v"};
-        static const char *const weight[3] = {"W_Q", "W_K", "W_V"};
-        int which = (int)p->at.tensor - (int)ATTN_Q;
-        label =
-            scene_print(sc, "%s%s", letter[which], panel_index(p, p->at.row, p->at.col));
-        panel_title(p, scene_print(sc, "%s = x%s \u00B7 column %d of %s%s", label, row,
-                                   p->at.col + 1, weight[which], d.bias ? " + b" : ""));
-    }
-    float after = PANEL_RULE_H + RESULT_H + (scores ? bars_height(p->n) : 0);
-    draw_result(p, draw_terms(p, &d, after), label);
-    if (scores) draw_row(p);
+    struct step_ref ref = {scores ? ATTN_S_RAW : p->at.tensor, p->at.row, p->at.col};
+    struct scene_derivation d;
+    if (!scene_derive(&d, p->u->src, ref)) return;
+    panel_title(p, panel_made_of(p, &d));
+    float after = PANEL_RULE_H + RESULT_H + (scores ? panel_row_height(p->n) : 0);
+    float v = 0;
+    bool done = panel_terms(p, &d, after, &v);
+    const char *name = panel_cell_name(p, ref);
+    panel_result(p, scores ? scene_print(sc, "score %s", name) : name, v, done);
+    if (scores) panel_row_so_far(p);
 }

@@ -118,7 +118,7 @@ static const char *token_name(const struct panel *p, int j, bool first)
                  : scene_print(p->u->sc, "%s %d", first ? "Token" : "token", j + 1);
 }
 
-static const char *why(const struct panel *p, int j)
+const char *panel_mask_why(const struct panel *p, int j)
 {
     struct scene *sc = p->u->sc;
     int i = p->at.row;
@@ -190,7 +190,7 @@ void panel_mask(struct panel *p)
     int middle = p->at.col >= 0 ? p->at.col : p->at.row;
     int m = p->n <= PANEL_TABLE_MOST ? p->n : PANEL_TOP, from = middle - m / 2;
     from = from < 0 ? 0 : from > p->n - m ? p->n - m : from;
-    const char *reason = why(p, p->at.col);
+    const char *reason = panel_mask_why(p, p->at.col);
     float after =
         PANEL_RULE_H + PANEL_PAIR_H + COLUMN_GAP + panel_prose_height(p, reason);
     int before = from, behind = p->n - from - m;

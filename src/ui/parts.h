@@ -166,4 +166,21 @@ void ui_export_rows(const struct ui *u, const struct ui_editor *ed, float x, flo
 float ui_export_rows_h(void);
 void ui_help(const struct ui *u); /* the key help, where it is open */
 
+/* ---- a number taken apart; code and reasons ----------------------------------------- */
+
+enum ui_id_read {
+    UI_ID_TERMS = 720,
+    UI_ID_OPERAND = 750,   /* + place in the arithmetic, the first one Enter's */
+    UI_ID_CODE_LINE = 820, /* + place in the drawer */
+    UI_ID_CODE_TAB = 850,  /* + enum step_code_tab */
+    UI_ID_CODE_CLOSE = 855,
+    UI_ID_WHY = 860,
+    UI_ID_WHY_CLOSE,
+    UI_ID_LINK = 865,  /* + place among a stage's links */
+    UI_ID_CRUMB = 700, /* + operands to stay below */
+};
+
+void ui_code(const struct ui *u); /* the code drawer, where it is open */
+void ui_why(const struct ui *u); /* the stage's reasons, and the button that shows them */
+
 #endif

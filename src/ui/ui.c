@@ -82,9 +82,29 @@ static void draw_message(const struct ui *u)
 /* ---- tooltip ------------------------------------------------------------------------------- */
 
 /* The texts of a tooltip; lines past the last are NULL. */
+enum { TIP_LINES = 4 };
 struct tip {
-    const char *line[2];
+    const char *line[TIP_LINES];
 };
+
+/* A long text in lines, broken at spaces. */
+static void tip_wrap(const struct ui *u, struct ui_type type, struct tip *tip)
+{
+    const char *rest = tip->line[0];
+    for (int i = 0; i < TIP_LINES && *rest; i++) {
+        int n = 0, fit = 0;
+        while (rest[n]) {
+            n++;
+            while (rest[n] && rest[n] != ' ') n++;
+            if (fit && font_width(u->sc->font, type.font, type.size, rest, n) > TIP_MOST)
+                break;
+            fit = n;
+        }
+        tip->line[i] = i + 1 < TIP_LINES ? scene_print(u->sc, "%.*s", fit, rest) : rest;
+        rest += fit;
+        while (*rest == ' ') rest++;
+    }
+}
 
 /* "row 3 ·sat": a token's number and, where it has one, its text. */
 static const char *named(const struct ui *u, const char *what, int i)
@@ -118,7 +138,7 @@ static const char *rank_text(const struct ui *u, struct attn_cmat p, struct step
 static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
 {
     struct attn_cmat m = scene_tensor_view(u->src, at.tensor);
-    struct tip tip = {{NULL, NULL}};
+    struct tip tip = {{NULL}};
     if (!m.data || at.row >= m.rows || at.col >= m.cols) return tip;
     if (ui_is_grid(at.tensor))
         tip.line[0] = scene_print(u->sc, "%s \u2192 %s", named(u, "row", at.row),
@@ -143,16 +163,19 @@ static void draw_tip(const struct ui *u)
     const struct scene_theme *t = u->theme;
     struct scene_at at = scene_pick(sc, p->x, p->y);
     if (!at.item) return;
-    struct tip tip = {{at.item->hit.tip, NULL}};
+    struct tip tip = {{at.item->hit.tip}};
     struct ui_type type = ui_note;
     if (at.item->hit.kind == HIT_CELLS) {
         tip = tip_of_cell(u, at.cell);
         type = ui_figure;
     }
     if (!tip.line[0]) return;
+    if (at.item->hit.kind != HIT_CELLS) tip_wrap(u, type, &tip);
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     float w = 0;
-    int n = tip.line[1] ? 2 : 1;
+    int n = 1;
+    while (n < TIP_LINES && tip.line[n]) n++;
+    bool cells = at.item->hit.kind == HIT_CELLS;
     for (int i = 0; i < n; i++) {
         tip.line[i] = scene_fit_text(sc, type.font, type.size, TIP_MOST, tip.line[i]);
         w = fmaxf(w, ui_width(u, type, tip.line[i]));
@@ -166,7 +189,8 @@ static void draw_tip(const struct ui *u)
     for (int i = 0; i < n; i++)
         (void)ui_text(u, box.x + TIP_PAD,
                       box.y + TIP_PAD * 0.5f + TIP_LINE * ((float)i + 0.5f), ALIGN_LEFT,
-                      type, i ? scene_fade(t->on_tip, tip_soft) : t->on_tip, tip.line[i]);
+                      type, i && cells ? scene_fade(t->on_tip, tip_soft) : t->on_tip,
+                      tip.line[i]);
 }
 
 /* ---- focus ----------------------------------------------------------------------------------- */
@@ -198,6 +222,8 @@ void ui_build(struct scene *sc, const struct step_state *s,
     ui_rail(&u);
     ui_panel(&u);
     ui_bottom_bar(&u);
+    ui_code(&u);
+    ui_why(&u);
     ui_help(&u);
     draw_focus(&u);
     draw_tip(&u);

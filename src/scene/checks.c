@@ -1,0 +1,133 @@
+/* What has to hold in a run, looked at once for the strip under the title. */
+#include "scene.h"
+
+#include <float.h>
+#include <math.h>
+
+static float at(struct attn_cmat m, int i, int j)
+{
+    return m.data[(ptrdiff_t)i * m.ld + j];
+}
+
+/* Keeps the largest of what was found, and where; NaN is larger than any number. */
+static void worst(double v, double *most, struct step_ref *where, struct step_ref ref)
+{
+    if (!(v > *most) && !isnan(v)) return;
+    if (isnan(*most)) return;
+    *most = v;
+    *where = ref;
+}
+
+static void check_weights(struct scene_checks *c, const struct attn_trace *t,
+                          const struct attn_ctx *attn)
+{
+    struct attn_cmat p = attn_trace_view(t, ATTN_P, t->head);
+    struct attn_cmat s = attn_trace_view(t, ATTN_S_MASKED, t->head);
+    c->entropy_lo = INFINITY;
+    c->entropy_hi = -INFINITY;
+    for (int i = 0; i < p.rows; i++) {
+        double sum = 0;
+        for (int j = 0; j < p.cols; j++) {
+            sum += (double)at(p, i, j);
+            if (j <= i) continue;
+            if (at(p, i, j) != 0 && c->n_upper++ == 0)
+                c->upper_at = (struct step_ref){ATTN_P, i, j};
+            c->upper = fmax(c->upper, fabs((double)at(p, i, j)));
+            if (at(s, i, j) != -INFINITY && c->n_unmasked++ == 0)
+                c->unmasked_at = (struct step_ref){ATTN_S_MASKED, i, j};
+        }
+        worst(fabs(sum - 1), &c->row_sum, &c->row_at, (struct step_ref){ATTN_P, i, 0});
+        struct attn_row r = attn_row_explain_as(attn, NULL, s.data + (ptrdiff_t)i * s.ld,
+                                                s.cols, t->opts);
+        if (isnan(r.entropy)) continue;
+        c->entropy_lo = fminf(c->entropy_lo, r.entropy);
+        c->entropy_hi = fmaxf(c->entropy_hi, r.entropy);
+    }
+    if (c->entropy_lo > c->entropy_hi) c->entropy_lo = c->entropy_hi = NAN;
+}
+
+/* The quotient is correctly rounded: half a unit in the last place, at most. */
+static void check_scale(struct scene_checks *c, const struct attn_trace *t)
+{
+    struct attn_cmat s = attn_trace_view(t, ATTN_S_RAW, t->head);
+    struct attn_cmat out = attn_trace_view(t, ATTN_S_SCALED, t->head);
+    double root = sqrt((double)attn_d_head(t->dims));
+    for (int i = 0; i < s.rows; i++)
+        for (int j = 0; j < s.cols; j++) {
+            double want = (double)at(s, i, j) / root, off = (double)at(out, i, j) - want;
+            if (off == 0 || !isfinite(want)) continue;
+            worst(fabs(off) / (fabs(want) * (double)FLT_EPSILON + (double)FLT_TRUE_MIN),
+                  &c->scale, &c->scale_at, (struct step_ref){ATTN_S_SCALED, i, j});
+        }
+}
+
+/* A blend of values with weights that add up to 1 stays between the least and the
+ * greatest of them. */
+static void check_blend(struct scene_checks *c, const struct attn_trace *t)
+{
+    struct attn_cmat z = attn_trace_view(t, ATTN_Z, t->head);
+    struct attn_stats v = t->stats[ATTN_V];
+    for (int i = 0; i < z.rows; i++)
+        for (int j = 0; j < z.cols; j++) {
+            double x = (double)at(z, i, j);
+            double over = fmax(x - (double)v.max, (double)v.min - x);
+            worst(fmax(over, 0), &c->blend, &c->blend_at,
+                  (struct step_ref){ATTN_Z, i, j});
+        }
+}
+
+static void check_residual(struct scene_checks *c, const struct attn_trace *t)
+{
+    struct attn_cmat y = attn_trace_view(t, ATTN_Y, t->head);
+    struct attn_cmat p = attn_trace_view(t, ATTN_Y_PROJ, t->head);
+    for (int i = 0; i < y.rows; i++)
+        for (int j = 0; j < y.cols; j++) {
+            double off = (double)at(y, i, j) - (double)(at(p, i, j) + at(t->h, i, j));
+            worst(fabs(off), &c->residual, &c->residual_at,
+                  (struct step_ref){ATTN_Y, i, j});
+        }
+}
+
+/* A masked score may be -INFINITY where it is hidden, and nothing else may. */
+static bool is_odd(enum attn_tensor t, float v)
+{
+    return isnan(v) || (isinf(v) && !(t == ATTN_S_MASKED && v < 0));
+}
+
+static void find_odd(struct scene_checks *c, const struct attn_trace *t)
+{
+    for (int id = 0; id < ATTN_TENSOR_COUNT; id++) {
+        const struct attn_stats *s = &t->stats[id];
+        bool masked = id == ATTN_S_MASKED;
+        c->odd[id] = step_no_ref();
+        c->n_odd[id] = s->n_nan + s->n_pos_inf + (masked ? 0 : s->n_neg_inf);
+        if (c->n_odd[id] == 0) continue;
+        struct attn_cmat m = attn_trace_view(t, (enum attn_tensor)id, t->head);
+        for (int i = 0; i < m.rows && c->odd[id].tensor == ATTN_TENSOR_COUNT; i++)
+            for (int j = 0; j < m.cols; j++)
+                if (is_odd((enum attn_tensor)id, at(m, i, j))) {
+                    c->odd[id] = (struct step_ref){(enum attn_tensor)id, i, j};
+                    break;
+                }
+    }
+}
+
+void scene_check(struct scene_checks *c, const struct attn_trace *t,
+                 const struct attn_ctx *attn)
+{
+    const struct step_ref none = step_no_ref();
+    *c = (struct scene_checks){.row_at = none,
+                               .upper_at = none,
+                               .unmasked_at = none,
+                               .scale_at = none,
+                               .residual_at = none,
+                               .blend_at = none};
+    check_weights(c, t, attn);
+    check_scale(c, t);
+    check_blend(c, t);
+    check_residual(c, t);
+    c->seen = attn_stats_causal(attn_trace_view(t, ATTN_S_MASKED, t->head));
+    if (!t->opts.causal)
+        c->seen = attn_stats_of(attn_trace_view(t, ATTN_S_MASKED, t->head));
+    find_odd(c, t);
+}
