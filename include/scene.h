@@ -276,6 +276,16 @@ struct scene_compare {
 };
 const char *scene_diff_name(enum step_diff d); /* "theirs" */
 
+/* A second head beside the trace's, and the trace's minus it: [n_tok, n_tok] each, in the
+ * order of ATTN_S_RAW .. ATTN_P. Of masked scores the difference is that of the scaled. */
+enum { SCENE_PAIR_KINDS = 4 };
+struct scene_pair {
+    int head; /* the second, from 0 */
+    struct attn_cmat second[SCENE_PAIR_KINDS], minus[SCENE_PAIR_KINDS];
+    float second_most[SCENE_PAIR_KINDS], minus_most[SCENE_PAIR_KINDS]; /* largest finite
+                                                                        * magnitudes */
+};
+
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
     const struct scene_checks *checks; /* NULL: not looked at */
@@ -294,6 +304,7 @@ struct scene_source {
     const char *message;             /* message bar, or NULL */
     float making;                    /* 0..1: how far a film is; 0: none is made */
     const struct scene_heads *heads; /* of the state, or NULL: none yet */
+    const struct scene_pair *pair;   /* of the trace; NULL: one head alone */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
     const struct scene_ghost *ghost; /* NULL: nothing is broken, or not made yet */
     const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
@@ -411,6 +422,7 @@ struct scene {
     enum step_theme theme;
     struct scene_rect clip;   /* what is pushed now is clipped to */
     struct scene_rect canvas; /* where the matrices lie, before zoom and pan */
+    float pane_by; /* two heads: the second's canvas is so far right of canvas; else 0 */
     struct scene_order order; /* n = 0: the overview is not open */
     struct arena *mem;        /* texts; until the next frame */
     const struct font_metrics *font;
@@ -509,10 +521,21 @@ struct scene_item *scene_heat(struct scene *sc, const struct scene_heat *heat);
 void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_source *src,
                 int token, float size, bool on);
 /* Width a chip needs at font size `size`. */
-float scene_chip_width(const struct scene *sc, const struct scene_source *src, int token,
+float scene_chip_width(struct scene *sc, const struct scene_source *src, int token,
                        float size);
-/* Token text with spaces, newlines and tabs made visible; "" where there is none. */
+/* The same of a text that is no source's token: bytes as the tokenizer has them, or NULL. */
+void scene_raw_chip(struct scene *sc, struct scene_rect box, const char *text, int token,
+                    float size, bool on);
+float scene_raw_chip_width(struct scene *sc, const char *text, int token, float size);
+/* Token text with what cannot be seen made visible, each in its own way: spaces, newlines,
+ * tabs, spaces that do not break; other invisible characters by their number, and bytes of
+ * a character that spans tokens in hex. "" where there is none. */
 const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token);
+const char *scene_raw_text(struct scene *sc, const char *text);
+/* Whether a character begins in a or before it and goes on in b, the token behind it. */
+bool scene_tokens_join(const char *a, const char *b);
+/* The same of tokens i and i + 1 of src; false where there are none. */
+bool scene_token_joins(const struct scene_source *src, int i);
 
 /* A number in at most `digits` significant places and at most `room` characters, with a
  * real minus sign: "-1.05", "<0.001" for a nonzero that would read 0, "∞", "NaN". */

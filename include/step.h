@@ -56,6 +56,9 @@ struct step_out {
     bool transparent;
     bool all; /* a film: of all stages */
 };
+/* Two heads looked at together, in the stages that have scores or weights: side by side,
+ * or the place's head minus its second. */
+enum step_pair { STEP_PAIR_NONE, STEP_PAIR_BESIDE, STEP_PAIR_MINUS, STEP_PAIR_COUNT };
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
@@ -118,11 +121,13 @@ struct step_view {
 struct step_place {
     struct attn_dims dims; /* n_tok included */
     uint32_t seed;
-    int head, row;                       /* counted from 0 */
-    uint32_t more[STEP_MAX_TOKENS / 32]; /* bits of rows selected beside row; row's counts
+    int head, row; /* counted from 0 */
+    int second;    /* another head, where there is one; see enum step_pair */
+    uint32_t
+        more[STEP_MODEL_TOKENS / 32]; /* bits of rows selected beside row; row's counts
                                           * for nothing until another is in view */
-    int anchor;                          /* the row from which Shift selects */
-    struct step_ref pin;                 /* the cell that a click has pinned */
+    int anchor;                       /* the row from which Shift selects */
+    struct step_ref pin;              /* the cell that a click has pinned */
     struct step_view view;
     int block, n_block; /* counted from 0, of so many; n_block = 0: weights from a seed */
     int limit;          /* tokens there may be */
@@ -197,6 +202,7 @@ struct step_state {
     float least_weight;  /* smaller ones are not drawn, and listed as one; step_leasts */
     bool help;           /* the key help is open */
     enum step_edit editing; /* the line editor is open; its letters are app's */
+    enum step_pair pair;
     struct step_overview over;
     struct step_out out;
     enum step_diff diff;
@@ -262,7 +268,7 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, several rows, zoom, full screen;
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, several rows, pair, zoom, full screen;
                   * never quits */
     STEP_QUIT,
 
@@ -296,7 +302,12 @@ enum step_verb {
     STEP_SEE,          /* i = enum step_see; -1: the next one */
     STEP_UNDO,
     STEP_REDO,
-    STEP_DIFF /* i = enum step_diff; -1: the next one */
+    STEP_PAIR,        /* i = enum step_pair; -1: the next one; stages 2 to 5 */
+    STEP_SECOND,      /* i = head, another than the one in view; pairs them */
+    STEP_SECOND_BY,   /* i = +1 or -1, past the head in view */
+    STEP_TEXT_PICK,   /* i = which of what lies where the edited path leads */
+    STEP_TEXT_BROWSE, /* opens the desktop's file chooser */
+    STEP_DIFF         /* i = enum step_diff; -1: the next one */
 };
 
 struct step_action {
@@ -359,6 +370,9 @@ struct step_ref step_cell_of(const struct step_state *s);
 /* The stage in which a tensor is made, or first read. */
 enum attn_stage step_home_of(enum attn_tensor t);
 bool step_ref_is(struct step_ref a, struct step_ref b);
+/* The second head where heads are paired, else -1; and whether two are on screen. */
+int step_second(const struct step_state *s);
+bool step_is_paired(const struct step_state *s);
 /* The selected rows: row, and those in more. */
 bool step_row_is_on(const struct step_place *p, int i);
 int step_row_count(const struct step_place *p); /* at least 1 */

@@ -71,9 +71,20 @@ void ui_build(struct scene *sc, const struct step_state *s,
 
 /* ---- editing a text ---------------------------------------------------------------------- */
 
-enum { UI_EDITOR_ROOM = 1 << 18, UI_EDITOR_MATCHES = 5 };
+enum {
+    UI_EDITOR_ROOM = 1 << 18,
+    UI_EDITOR_MATCHES = 5,
+    UI_EDITOR_CHIPS = 48,
+    UI_EDITOR_PAD = 10 /* points between the field's edge and its text */
+};
 /* The special token in an edited text: no byte of UTF-8, so nobody can type it. */
 #define UI_EDITOR_SPECIAL '\xFF'
+
+/* A token of an edited text. */
+struct ui_editor_chip {
+    char text[32]; /* its bytes, as many as there is room for */
+    bool joins;    /* a character of the token before goes on in it */
+};
 
 /* A text being edited. Bytes from..to (see ui_editor_selection) are selected. */
 struct ui_editor {
@@ -81,13 +92,19 @@ struct ui_editor {
     int n;          /* bytes */
     int at, anchor; /* the caret, and where the selection began: at characters' ends */
     char compose[64];
+    int top;                                     /* the first line in view */
+    bool held;                                   /* the mouse is selecting */
+    struct ui_editor_chip chip[UI_EDITOR_CHIPS]; /* tokens around the caret */
+    int n_chip, first_chip, caret_chip; /* the last two count from the text's start */
     size_t count;     /* tokens, found out by whoever knows the tokenizer */
     int limit;        /* that are read */
     bool cut_front;   /* what is lost over the limit */
     bool has_special; /* there is a special token */
     bool path;        /* a path is edited, no text of a model */
     bool file;        /* it is of a file to be written: the export dialog */
-    char match[UI_EDITOR_MATCHES][128]; /* what lies there, the first of n_match */
+    bool can_browse;  /* there is a file chooser */
+    int pick;         /* of match, -1: none */
+    char match[UI_EDITOR_MATCHES][264]; /* what lies there, the first of n_match */
     int n_match;
     char wrong[512]; /* why the text cannot be read, "": it can be */
 };
@@ -97,8 +114,9 @@ void ui_editor_begin(struct ui_editor *ed, const char *text, size_t n);
  * happens. */
 bool ui_editor_insert(struct ui_editor *ed, const char *text, size_t n);
 void ui_editor_selection(const struct ui_editor *ed, int *from, int *to);
-/* true: the event was the editor's. */
-bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev);
+/* true: the event was the editor's. seen: what the person sees. */
+bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev,
+                     const struct scene *seen);
 /* The format that a file's name says by its ending, n bytes; STEP_OUT_FORMAT_COUNT: none. */
 enum step_out_format ui_out_format(const char *name, int n);
 /* Draws it over everything; returns where the caret is. */

@@ -130,6 +130,73 @@ static bool heat_frame(const struct bench_opts *o)
     return ok ? true : failed(&e);
 }
 
+/* The overview of a text of 1,024 tokens while it is scrolled and zoomed: images of noise,
+ * since what they show costs nothing. */
+static bool overview_frames(int n_block, int n_head, const char *name)
+{
+    enum { FRAMES = 60, SIDE = 64, TURN = 15, PIXELS = SIDE * SIDE };
+    struct app a;
+    struct err e = {0};
+    double t[FRAMES];
+    int n = n_block * n_head;
+    float *image = malloc((size_t)n * PIXELS * sizeof *image);
+    struct attn_head_sum *sum = calloc((size_t)n, sizeof *sum);
+    bool ok = image && sum && off_screen(&a, 1440, 900, &e);
+    if (!ok) {
+        free(image);
+        free(sum);
+        return failed(&e);
+    }
+    for (int i = 0; i < n * PIXELS; i++)
+        image[i] = (float)((unsigned)i * 2654435761u >> 8) / (float)(1 << 24);
+    const struct step_model m = {
+        .dims = {.n_tok = 1024, .d_model = 64 * n_head, .n_head = n_head},
+        .n_block = n_block,
+        .limit = 1024};
+    const struct scene_heads heads = {.n_block = n_block,
+                                      .n_head = n_head,
+                                      .done = n_block,
+                                      .side = SIDE,
+                                      .gain = 0.125f,
+                                      .causal = true,
+                                      .sum = sum,
+                                      .scores = image,
+                                      .weights = image,
+                                      .version = 1};
+    const struct scene_source src = {.progress = -1, .label = "noise", .heads = &heads};
+    step_load(&a.step, &m);
+    act(&a, STEP_OVERVIEW, 0);
+    float zoom = 1, y = 0;
+    for (int i = -WARM; ok && i < FRAMES; i++) {
+        bool in = i / TURN % 2 == 0;
+        zoom = i % 2 ? zoom : zoom * (in ? 1.15f : 1 / 1.15f);
+        y = i % 2 ? y - (in ? 48 : -48) : y;
+        double from = bench_now();
+        (void)step_apply(&a.step, (struct step_action){.verb = STEP_VIEW,
+                                                       .y = y > 0 ? 0 : y,
+                                                       .z = zoom < 1 ? 1 : zoom});
+        arena_reset(&a.frame_mem);
+        ok = scene_begin(&a.scene, &a.frame_mem, gfx_metrics(a.gfx), a.step.theme,
+                         a.scale.w, a.scale.h, &e);
+        if (ok) scene_build(&a.scene, &a.step, &src);
+        if (ok) ui_build(&a.scene, &a.step, &src, &a.pointer);
+        ok = ok && app_draw(&a, &e);
+        if (i >= 0) t[i] = bench_now() - from;
+    }
+    if (ok) report(name, t, FRAMES);
+    app_fini(&a);
+    free(image);
+    free(sum);
+    return ok ? true : failed(&e);
+}
+
+static bool overview(const struct bench_opts *o)
+{
+    (void)o;
+    return overview_frames(12, 12, "overview 12x12, 1440x900") &&
+           overview_frames(48, 25, "overview 48x25, 1440x900");
+}
+
 /* Scene and panels alone, nothing drawn. */
 static bool scenes(struct app *a, const char *name, struct err *e)
 {
@@ -384,6 +451,8 @@ const struct bench_case bench_app_cases[] = {
     {"first-frame", "the program from exec to its first frame and end", first_frame},
     {"toy-frame", "a frame of the toy's animation, two sizes", toy_frame},
     {"heat-frame", "a frame at GPT-2's scale, zoomed and panned [--n]", heat_frame},
+    {"overview", "a frame of the overview of 1,024 tokens, scrolled and zoomed",
+     overview},
     {"scene", "scene and panels alone, both scales [--n]", scene},
     {"idle", "CPU time of ten seconds without input", idle},
     {"switch", "longest frame while the worker computes [--n]", switch_scale},

@@ -149,6 +149,7 @@ void case_close(struct scene_case *c)
     arena_free(&c->run_mem);
     arena_free(&c->frame_mem);
     arena_free(&c->dump_mem);
+    arena_free(&c->pair_mem);
 }
 
 struct step_place *case_place(struct scene_case *c)
@@ -215,6 +216,38 @@ void case_run(struct scene_case *c)
     c->src.blend = c->blend;
     c->src.reach = c->reach;
     c->src.progress = -1;
+}
+
+void case_pair(struct scene_case *c, enum step_pair how, int second)
+{
+    struct attn_dims d = case_place(c)->dims;
+    struct attn_trace other;
+    size_t bytes = attn_trace_bytes(d), cells = (size_t)d.n_tok * (size_t)d.n_tok;
+    make_room(&c->pair_mem, bytes + SCENE_PAIR_KINDS * (cells * sizeof(float) + 64) + 64);
+    void *mem = arena_push(&c->pair_mem, bytes, 1);
+    assert_int_equal(attn_trace_init(&other, d, mem, bytes), ATTN_OK);
+    assert_int_equal(attn_run(&c->attn, &other, c->trace.x, c->trace.h, &c->weights,
+                              c->state.opts, second),
+                     ATTN_OK);
+    c->pair = (struct scene_pair){.head = second};
+    for (int k = 0; k < SCENE_PAIR_KINDS; k++) {
+        /* of masked scores, as the scaled ones differ */
+        int from = ATTN_S_RAW + k == ATTN_S_MASKED ? ATTN_S_SCALED : ATTN_S_RAW + k;
+        struct attn_cmat a =
+            attn_trace_view(&c->trace, (enum attn_tensor)from, c->trace.head);
+        struct attn_cmat b = attn_trace_view(&other, (enum attn_tensor)from, second);
+        float *minus = arena_push(&c->pair_mem, cells, sizeof(float));
+        assert_non_null(minus);
+        for (size_t i = 0; i < cells; i++) minus[i] = a.data[i] - b.data[i];
+        c->pair.second[k] =
+            attn_trace_view(&other, (enum attn_tensor)(ATTN_S_RAW + k), second);
+        c->pair.minus[k] = (struct attn_cmat){minus, d.n_tok, d.n_tok, d.n_tok};
+        c->pair.second_most[k] = attn_stats_of(c->pair.second[k]).max_abs;
+        c->pair.minus_most[k] = attn_stats_of(c->pair.minus[k]).max_abs;
+    }
+    c->src.pair = &c->pair;
+    c->state.pair = how;
+    case_place(c)->second = second;
 }
 
 void case_tokens(struct scene_case *c, int n_tok)

@@ -24,6 +24,8 @@ struct scene_case {
     struct attn_ctx attn;
     struct attn_trace trace;
     float *blend, *reach;
+    struct arena pair_mem; /* of case_pair */
+    struct scene_pair pair;
     struct font_metrics font;
     struct step_state state; /* what case_run computes and case_build shows */
     struct scene_source src;
@@ -41,6 +43,8 @@ void case_close(struct scene_case *c);
 struct step_place *case_place(struct scene_case *c);
 /* Computes the run that the state asks for. */
 void case_run(struct scene_case *c);
+/* Computes the head `second` beside it, by a run of its own, and asks for both. */
+void case_pair(struct scene_case *c, enum step_pair how, int second);
 /* That many tokens, the last row selected, computed. */
 void case_tokens(struct scene_case *c, int n_tok);
 /* Builds the scene of a window of w x h points; fails where its room ran out. */
@@ -107,5 +111,6 @@ int scene_text_tests(void);
 int scene_color_tests(void);
 int scene_extreme_tests(void);
 int scene_golden_tests(void);
+int scene_overview_tests(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* app without a screen: the command line, settings, input, the worker. */
 #include "app_case.h"
 
+#include "browse.h"
 #include "cli.h"
 #include "input.h"
 #include "settings.h"
@@ -137,6 +138,10 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--scale gpt2 --head 13", "from 1 to 12"},
         {"--row 6", "from 1 to 5"},
         {"--row 0", "from 1 to 5"},
+        {"--beside 2", "stages 2 to 5"},
+        {"--stage 5 --beside 3", "from 1 to 2"},
+        {"--stage 5 --beside 1", "name another"},
+        {"--stage 5 --beside 2 --minus 2", "leave it or"},
         {"--row 1-6", "from 1 to 5"},
         {"--row 3-2", "from 1 to 5"},
         {"--row 1,", "from 1 to 5"},
@@ -407,6 +412,76 @@ static void window_coordinates_become_points(void **state)
     assert_false(input_event(&sc, &ev, &out));
 }
 
+/* ---- the file chooser --------------------------------------------------------------------- */
+
+/* A program named zenity in a folder of its own, first in PATH. */
+static void make_chooser(char dir[64], const char *script)
+{
+    char path[96];
+    (void)snprintf(dir, 64, "/tmp/headlight-test-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/zenity", dir);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    assert_true(fprintf(f, "#!/bin/sh\n%s\n", script) > 0);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    assert_int_equal(setenv("PATH", dir, 1), 0);
+}
+
+static void drop_chooser(const char *dir)
+{
+    char path[96];
+    (void)snprintf(path, sizeof path, "%s/zenity", dir);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+static void the_desktop_s_chooser_gives_a_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *path;
+    } cases[] = {
+        {"echo /models/gpt2/model.safetensors", "/models/gpt2/model.safetensors"},
+        {"echo '/models/a b/config.json'", "/models/a b/"}, /* its folder is the model */
+        {"echo /tmp", "/tmp"},
+        {"exit 1", ""},              /* cancelled */
+        {"echo /x.bin; exit 5", ""}, /* it failed */
+        {"kill -9 $$", ""},
+    };
+    char was[4096];
+    (void)snprintf(was, sizeof was, "%s", getenv("PATH") ? getenv("PATH") : "");
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct browse *b = NULL;
+        struct err e = {0};
+        char dir[64];
+        char path[256] = "unset";
+        make_chooser(dir, cases[k].script);
+        assert_true(browse_is_there());
+        assert_true(browse_begin(&b, 0, &e));
+        assert_true(browse_begin(&b, 0, &e)); /* the one that is open */
+        for (int i = 0; i < 2000 && !browse_done(&b, path, sizeof path); i++)
+            SDL_Delay(5);
+        assert_null(b);
+        assert_string_equal(path, cases[k].path);
+        drop_chooser(dir);
+    }
+    struct browse *b = NULL;
+    struct err e = {0};
+    char dir[64];
+    make_chooser(dir, "exec /bin/sleep 600");
+    assert_true(browse_begin(&b, 0, &e));
+    browse_end(&b); /* does not wait for the person */
+    assert_null(b);
+    browse_end(&b);
+    drop_chooser(dir);
+    assert_int_equal(setenv("PATH", "/no-such-folder::", 1), 0);
+    assert_false(browse_is_there());
+    assert_false(browse_begin(&b, 0, &e));
+    assert_int_equal(setenv("PATH", was, 1), 0);
+}
+
 /* ---- runs --------------------------------------------------------------------------------- */
 
 static struct run_key gpt2(int n_tok, uint32_t seed, int head)
@@ -446,6 +521,45 @@ static void the_worker_s_run_is_the_caller_s_to_the_bit(void **state)
     run_fini(&own);
     run_model_fini(&m);
     worker_destroy(w);
+}
+
+static void same_to_the_bit(struct attn_cmat a, struct attn_cmat b)
+{
+    assert_true(a.data && b.data && a.rows == b.rows && a.ld == b.ld);
+    assert_memory_equal(a.data, b.data, sizeof(float) * (size_t)a.rows * (size_t)a.ld);
+}
+
+static void a_second_head_is_what_its_own_run_shows(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    const struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    for (int o = 0; o < 4; o++) {
+        struct run_model m = {0};
+        struct run two = {0};
+        struct run one = {0};
+        struct run_key key = gpt2(37, 5, 2);
+        key.opts.scale = o & 1;
+        key.opts.causal = o & 2;
+        assert_true(run_model_make(&m, key, &c, &e));
+        key.second = 8; /* head 7 from 0 */
+        assert_true(run_make(&two, key, &m.model, &c, &e));
+        key.head = 7;
+        key.second = 0;
+        assert_true(run_make(&one, key, &m.model, &c, &e));
+        assert_int_equal(two.pair.view.head, 7);
+        for (int k = 0; k < SCENE_PAIR_KINDS; k++) {
+            enum attn_tensor t = (enum attn_tensor)(ATTN_S_RAW + k);
+            struct attn_cmat a = attn_trace_view(&two.trace, t, 2);
+            struct attn_cmat b = attn_trace_view(&one.trace, t, 7);
+            same_to_the_bit(two.pair.view.second[k], b);
+            for (size_t i = 0; i < (size_t)37 * 37 && t != ATTN_S_MASKED; i++)
+                assert_true(two.pair.view.minus[k].data[i] == a.data[i] - b.data[i]);
+        }
+        run_fini(&one);
+        run_fini(&two);
+        run_model_fini(&m);
+    }
 }
 
 static void the_newest_request_is_the_one_that_arrives(void **state)
@@ -543,7 +657,9 @@ int main(void)
         cmocka_unit_test(a_display_s_density_counts_in_halves_where_it_can_be_true),
         cmocka_unit_test(every_layout_reaches_every_key),
         cmocka_unit_test(window_coordinates_become_points),
+        cmocka_unit_test(the_desktop_s_chooser_gives_a_path),
         cmocka_unit_test(the_worker_s_run_is_the_caller_s_to_the_bit),
+        cmocka_unit_test(a_second_head_is_what_its_own_run_shows),
         cmocka_unit_test(the_newest_request_is_the_one_that_arrives),
         cmocka_unit_test(what_is_shown_stays_while_another_is_made),
         cmocka_unit_test(destroying_a_busy_worker_ends_it),

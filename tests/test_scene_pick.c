@@ -198,7 +198,7 @@ static void a_row_is_selected_by_its_chip(void **state)
         bool row[5] = {false};
         for (int k = 0; k < c.sc.n; k++) {
             const struct scene_item *it = &c.sc.items[k];
-            if (it->hit.kind != HIT_ACTION) continue;
+            if (it->hit.kind != HIT_ACTION || it->hit.id > 0) continue;
             assert_int_equal(it->hit.action.verb, STEP_ROW);
             assert_true(it->hit.tip && *it->hit.tip);
             struct scene_rect box = scene_item_box(&c.sc, it);
@@ -271,6 +271,67 @@ static void selected_rows_are_framed_and_their_chips_ringed(void **state)
     case_close(&c);
 }
 
+/* The n-th heat map that can be pointed at. */
+static const struct scene_item *live_heat(const struct scene *sc, int n)
+{
+    for (int k = 0; k < sc->n; k++) {
+        const struct scene_item *it = &sc->items[k];
+        if (it->kind == SCENE_HEAT && it->hit.kind == HIT_CELLS && n-- == 0) return it;
+    }
+    return NULL;
+}
+
+static void two_heads_stand_side_by_side_under_one_range(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    case_pair(&c, STEP_PAIR_BESIDE, 1);
+    for (int s = ATTN_SCORES; s <= ATTN_SOFTMAX; s++) {
+        case_show(&c, (enum attn_stage)s, 1, 1024, 640);
+        const struct scene_item *a = live_heat(&c.sc, 0), *b = live_heat(&c.sc, 1);
+        assert_non_null(a);
+        assert_non_null(b);
+        assert_null(live_heat(&c.sc, 2));
+        const struct scene_heat *x = &a->u.heat, *y = &b->u.heat;
+        assert_true(x->lo == y->lo && x->hi == y->hi && x->mask_from == y->mask_from);
+        assert_true(x->y == y->y && x->cell_w == y->cell_w && x->cell_h == y->cell_h);
+        assert_true(fabsf(y->x - x->x - c.sc.pane_by) < 0.01f);
+        assert_true(x->key != y->key && x->m.data != y->m.data);
+        for (int i = 0; i < 5; i++) {
+            float cx = x->x + 1.5f * x->cell_w, cy = x->y + ((float)i + 0.5f) * x->cell_h;
+            struct scene_at p = scene_pick(&c.sc, cx, cy);
+            struct scene_at q = scene_pick(&c.sc, cx + c.sc.pane_by, cy);
+            assert_true(p.item == a && q.item == b && step_ref_is(p.cell, q.cell));
+            assert_int_equal(p.cell.row, i);
+        }
+    }
+    case_close(&c);
+}
+
+static void the_difference_has_a_range_of_its_own(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    case_pair(&c, STEP_PAIR_MINUS, 1);
+    for (int s = ATTN_SCORES; s <= ATTN_SOFTMAX; s++) {
+        case_show(&c, (enum attn_stage)s, 1, 1024, 640);
+        const struct scene_item *it = live_heat(&c.sc, 0);
+        assert_non_null(it);
+        assert_null(live_heat(&c.sc, 1));
+        enum attn_tensor t = it->hit.tensor, range = t == ATTN_P ? ATTN_P : ATTN_S_RAW;
+        struct attn_cmat a = attn_trace_view(&c.trace, range, 0);
+        struct attn_cmat b = c.pair.second[range - ATTN_S_RAW];
+        float most = 0;
+        for (int i = 0; i < 25; i++) most = fmaxf(most, fabsf(a.data[i] - b.data[i]));
+        assert_int_equal(it->u.heat.map, MAP_DIVERGING);
+        assert_true(it->u.heat.hi == most && it->u.heat.lo == -most);
+        assert_true(c.sc.pane_by == 0);
+    }
+    case_close(&c);
+}
+
 static void a_control_is_found_by_its_id(void **state)
 {
     (void)state;
@@ -297,6 +358,8 @@ int scene_pick_tests(void)
         cmocka_unit_test(cells_answer_on_the_canvas_and_nowhere_else),
         cmocka_unit_test(a_row_is_selected_by_its_chip),
         cmocka_unit_test(selected_rows_are_framed_and_their_chips_ringed),
+        cmocka_unit_test(two_heads_stand_side_by_side_under_one_range),
+        cmocka_unit_test(the_difference_has_a_range_of_its_own),
         cmocka_unit_test(a_control_is_found_by_its_id),
     };
     return cmocka_run_group_tests_name("scene picking", tests, NULL, NULL);

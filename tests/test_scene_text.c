@@ -393,8 +393,12 @@ static void token_text_makes_the_invisible_visible(void **state)
         {"  ", "\u00B7\u00B7"},
         {"\n\n", "\u23CE\u23CE"},
         {"\tx", "\u21E5x"},
-        {"\xE2\x82", "E282"}, /* bytes of a character that spans tokens */
+        {"\xE2\x82", "E2\u200982"}, /* bytes of a character that spans tokens */
         {"a\xFF", "aFF"},
+        {"a\u00A0b", "a\u2423b"},
+        {"\u200B", "U+200B"}, /* nothing to see, so its number */
+        {"x\uFEFF\u00AD", "xU+FEFFU+00AD"},
+        {"\u3000", "U+3000"},
         {"na\u00EFve", "na\u00EFve"},
         {"\uFFFD", "\uFFFD"}, /* a character of its own, not a fragment */
         {"", ""},
@@ -411,6 +415,30 @@ static void token_text_makes_the_invisible_visible(void **state)
     none.tokens = missing;
     assert_string_equal(scene_token_text(&s.sc, &none, 0), "");
     arena_free(&s.mem);
+}
+
+static void the_tokens_of_one_character_are_joined(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool join;
+    } want[] = {
+        {"\xE6", "\x97", true},      /* the first byte of three, the second */
+        {"\x97", "\xA5", true},      /* the second, the third */
+        {"\xA5", "\xE6\x9C", false}, /* the last, another character's first two */
+        {"\xE6\x9C",
+         "\xAC"
+         "a",
+         true},
+        {"a \xF0\x9F", "\x99\x82", true},
+        {"\u00e9", "a", false},
+        {"a", "\x82", false}, /* no character begins in a */
+        {"", "\x82", false},
+        {"\xE6", "", false},
+    };
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+        assert_true(scene_tokens_join(want[k].a, want[k].b) == want[k].join);
 }
 
 static void any_token_can_be_shown(void **state)
@@ -488,6 +516,7 @@ int scene_text_tests(void)
         cmocka_unit_test(a_paragraph_keeps_its_width_and_every_word),
         cmocka_unit_test(words_that_fit_are_not_broken),
         cmocka_unit_test(token_text_makes_the_invisible_visible),
+        cmocka_unit_test(the_tokens_of_one_character_are_joined),
         cmocka_unit_test(any_token_can_be_shown),
         cmocka_unit_test(a_chip_shows_its_index_and_stays_in_its_box),
     };

@@ -566,6 +566,37 @@ static void fewer_tokens_take_selected_rows_away(void **state)
     assert_false(step_row_run(step_place_of(&s), &from, &to));
 }
 
+static void two_heads_are_paired_where_there_are_scores(void **state)
+{
+    (void)state;
+    struct step_state s = step_initial();
+    refused_i(&s, STEP_PAIR, STEP_PAIR_BESIDE); /* stage 1 */
+    refused_i(&s, STEP_SECOND, 1);
+    s = at_stage(ATTN_SCORES, 1.0f);
+    assert_int_equal(step_second(&s), -1);
+    assert_true(act(&s, STEP_PAIR, -1));
+    assert_true(s.pair == STEP_PAIR_BESIDE && step_is_paired(&s));
+    assert_int_equal(step_second(&s), 1);
+    assert_true(act(&s, STEP_HEAD, 1)); /* the second is still another */
+    assert_int_equal(step_second(&s), 0);
+    refused_i(&s, STEP_SECOND, 1);
+    refused_i(&s, STEP_SECOND, 2);
+    refused_i(&s, STEP_SECOND_BY, 1); /* past the head in view there is none */
+    assert_true(act(&s, STEP_GO, ATTN_WEIGHTED_SUM)); /* stays, unseen */
+    assert_false(step_is_paired(&s));
+    assert_true(act(&s, STEP_GO, ATTN_SOFTMAX));
+    assert_true(act(&s, STEP_PAIR, -1) && s.pair == STEP_PAIR_MINUS);
+    assert_true(act(&s, STEP_ESCAPE, 0));
+    assert_int_equal(s.pair, STEP_PAIR_NONE);
+    refused_i(&s, STEP_PAIR, STEP_PAIR_COUNT);
+    assert_true(act(&s, STEP_SCALE_TO, STEP_GPT2));
+    assert_true(act(&s, STEP_SECOND, 5)); /* and pairs them */
+    assert_true(s.pair == STEP_PAIR_BESIDE && step_second(&s) == 5);
+    assert_true(act(&s, STEP_HEAD, 4));
+    assert_true(act(&s, STEP_SECOND_BY, -1)); /* past head 4 */
+    assert_int_equal(step_second(&s), 3);
+}
+
 static void choosing_a_row_unpins_the_cell(void **state)
 {
     (void)state;
@@ -865,9 +896,10 @@ static void check_place(const struct step_place *p)
 {
     assert_true(p->dims.n_tok >= 1 && p->dims.n_tok <= STEP_MAX_TOKENS);
     assert_true(p->head >= 0 && p->head < p->dims.n_head);
+    assert_true(p->second >= 0 && p->second < p->dims.n_head && p->second != p->head);
     assert_true(p->row >= 0 && p->row < p->dims.n_tok);
     assert_true(p->anchor >= 0 && p->anchor < p->dims.n_tok);
-    for (int i = p->dims.n_tok; i < STEP_MAX_TOKENS; i++)
+    for (int i = p->dims.n_tok; i < STEP_MODEL_TOKENS; i++)
         assert_false(step_row_is_on(p, i));
     check_ref(p->pin, p->dims);
     assert_true(p->view.zoom >= 1.0f && p->view.zoom <= 4096.0f);
@@ -1099,6 +1131,7 @@ int main(void)
         cmocka_unit_test(ctrl_selects_one_more_or_one_less),
         cmocka_unit_test(several_rows_and_a_pinned_cell_do_not_go_together),
         cmocka_unit_test(fewer_tokens_take_selected_rows_away),
+        cmocka_unit_test(two_heads_are_paired_where_there_are_scores),
         cmocka_unit_test(choosing_a_row_unpins_the_cell),
         cmocka_unit_test(a_cell_is_pinned_where_it_exists),
         cmocka_unit_test(pinning_the_pinned_cell_unpins_it),

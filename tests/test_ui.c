@@ -96,6 +96,9 @@ static void every_key_gives_its_action(void **state)
         {"t", STEP_SCALE_TO, -1},
         {"[", STEP_HEAD_BY, -1},
         {"]", STEP_HEAD_BY, 1},
+        {"v", STEP_PAIR, -1},
+        {"Shift+[", STEP_SECOND_BY, -1},
+        {"Shift+]", STEP_SECOND_BY, 1},
         {"f", STEP_FIT, 0},
         {"l", STEP_LOG, 0},
         {"n", STEP_ROLL, 0},
@@ -478,5 +481,5 @@ int main(void)
         cmocka_unit_test(the_open_help_keeps_the_focus_and_closes_by_a_click_outside),
     };
     return cmocka_run_group_tests_name("ui", tests, NULL, NULL) + ui_layout_tests() +
-           ui_panel_tests() + ui_sources_tests() + ui_broken_tests();
+           ui_panel_tests() + ui_sources_tests() + ui_broken_tests() + ui_editor_tests();
 }

@@ -226,6 +226,31 @@ static void many_heads_fit(void **state)
     }
 }
 
+static void two_heads_fit_in_every_window(void **state)
+{
+    (void)state;
+    static const int n_tok[] = {1, 9, 64, 700};
+    for (int how = STEP_PAIR_BESIDE; how < STEP_PAIR_COUNT; how++) {
+        struct ui_case u = {0};
+        case_open(&u.c, STEP_TOY);
+        case_pair(&u.c, (enum step_pair)how, 1);
+        for (int k = 0; k < CASE_SIZES; k++)
+            for (int s = ATTN_SCORES; s <= ATTN_SOFTMAX; s++) {
+                u.c.state.stage = (enum attn_stage)s;
+                check(&u, case_sizes[k]);
+            }
+        case_close(&u.c);
+        for (size_t n = 0; n < sizeof n_tok / sizeof *n_tok; n++) {
+            u = (struct ui_case){0};
+            case_open_dims(&u.c, (struct attn_dims){n_tok[n], 25 * 8, 25});
+            case_pair(&u.c, (enum step_pair)how, 24);
+            u.c.state.stage = n % 2 ? ATTN_SOFTMAX : ATTN_MASK;
+            for (int k = 0; k < CASE_SIZES; k++) check(&u, case_sizes[k]);
+            case_close(&u.c);
+        }
+    }
+}
+
 static void numbers_of_any_size_fit(void **state)
 {
     (void)state;
@@ -293,6 +318,7 @@ int ui_layout_tests(void)
         cmocka_unit_test(the_wide_fake_font_fits_too),
         cmocka_unit_test(what_if_and_messages_fit),
         cmocka_unit_test(many_heads_fit),
+        cmocka_unit_test(two_heads_fit_in_every_window),
         cmocka_unit_test(numbers_of_any_size_fit),
         cmocka_unit_test(the_help_fits_in_every_window),
         cmocka_unit_test(tooltips_stay_in_the_window),

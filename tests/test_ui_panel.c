@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -322,6 +323,45 @@ static void the_largest_sources_of_many_rows_are_shown(void **state)
     case_close(&u.c);
 }
 
+static void two_heads_are_told_apart_row_by_row(void **state)
+{
+    (void)state;
+    static const enum attn_tensor of[] = {ATTN_S_RAW, ATTN_S_SCALED, ATTN_S_MASKED,
+                                          ATTN_P};
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    case_pair(&u.c, STEP_PAIR_BESIDE, 1);
+    for (int s = ATTN_SCORES; s <= ATTN_SOFTMAX; s++)
+        for (int i = 0; i < 5; i++) {
+            enum attn_tensor t = of[s - ATTN_SCORES];
+            struct attn_cmat b = u.c.pair.second[t - ATTN_S_RAW];
+            show_row(&u, (enum attn_stage)s, i);
+            int seen = s >= ATTN_MASK ? i + 1 : 5, most = 0;
+            double apart[5] = {0};
+            for (int j = 0; j < seen; j++) {
+                float first = (float)value(&u, t, i, j), second = b.data[5 * i + j];
+                want(&u, (double)first, 3);
+                want(&u, (double)second, 3);
+                apart[j] = (double)(first - second);
+                want(&u, apart[j], 3);
+                if (fabs(apart[j]) > fabs(apart[most])) most = j;
+            }
+            assert_non_null(ui_find_text(&u, "largest difference"));
+            int told = 0; /* once in its line, once as the largest */
+            for (int k = u.n_scene; k < u.c.sc.n; k++) {
+                const struct scene_item *it = &u.c.sc.items[k];
+                const char *figure =
+                    it->kind == SCENE_TEXT ? strstr(it->u.text.text, "  ") : NULL;
+                if (in_panel(&u, it) && figure && figure_is(figure + 2, apart[most])) {
+                    assert_int_equal(strtol(it->u.text.text, NULL, 10), most + 1);
+                    told++;
+                }
+            }
+            assert_int_equal(told, 1);
+        }
+    case_close(&u.c);
+}
+
 static void without_numbers_the_panel_waits(void **state)
 {
     (void)state;
@@ -371,6 +411,7 @@ int ui_panel_tests(void)
         cmocka_unit_test(the_outputs_parts_add_up_to_y),
         cmocka_unit_test(several_rows_are_summed_and_averaged),
         cmocka_unit_test(the_largest_sources_of_many_rows_are_shown),
+        cmocka_unit_test(two_heads_are_told_apart_row_by_row),
         cmocka_unit_test(without_numbers_the_panel_waits),
         cmocka_unit_test(masked_cells_say_why),
     };

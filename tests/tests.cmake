@@ -29,11 +29,11 @@ layer_test(step SOURCES tests/test_step_broken.c)
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
 layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c
-    tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c
+    tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c tests/test_scene_overview.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
-layer_test(ui SOURCES tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_sources.c tests/ui_case.c
+layer_test(ui SOURCES tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_editor.c tests/test_ui_sources.c tests/ui_case.c
     tests/scene_case.c NEEDS model)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
@@ -104,6 +104,7 @@ add_test(NAME script_sources COMMAND headlight --rank weight --least 0
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/sources.txt)
 set_tests_properties(script_sources PROPERTIES LABELS script)
 add_test(NAME script_broken COMMAND headlight --script ${CMAKE_SOURCE_DIR}/tests/scripts/broken.txt)
+add_test(NAME script_pair COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR}/tests/scripts/pair.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 include(tests/numbers.cmake)
@@ -129,7 +130,7 @@ add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headl
     -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
 set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
-set_tests_properties(cli script_broken script_keys script_mouse script_overview script_switch script_tour PROPERTIES LABELS script)
+set_tests_properties(cli script_broken script_keys script_mouse script_overview script_pair script_switch script_tour PROPERTIES LABELS script)
 
 # Pixels, off screen; 77 is "skipped": there is no OpenGL.
 foreach(name gfx gfx_heat)

@@ -37,6 +37,7 @@ void ui_check_stages(struct ui_case *u, struct case_size size);
 /* The groups, one a file; each returns how many tests failed. */
 int ui_layout_tests(void);
 int ui_panel_tests(void);
+int ui_editor_tests(void);
 int ui_sources_tests(void);
 int ui_broken_tests(void);
 

@@ -1,12 +1,14 @@
 /* The program: events to actions, the state to a scene, the scene to the screen. */
 #include "app.h"
 
+#include "browse.h"
 #include "cli.h"
 #include "clipboard.h"
 #include "complete.h"
 #include "dialog.h"
 #include "film.h"
 #include "paper.h"
+#include "preview.h"
 #include "state.h"
 
 #include <SDL.h>
@@ -171,6 +173,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
 void app_fini(struct app *a)
 {
     film_drop(a->film);
+    browse_end(&a->browse);
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
     step_past_destroy(a->step.past);
     arena_free(&a->frame_mem);
@@ -274,12 +277,15 @@ static void look_at_edited(struct app *a)
         for (int i = 0; i < UI_EDITOR_MATCHES; i++)
             (void)snprintf(ed->match[i], sizeof ed->match[i], "%s", c.name[i]);
         ed->n_match = c.n;
+        ed->pick = -1;
         return;
     }
     struct loaded_ids ids;
     bool ok = loaded_encode(&a->source.loaded, ed->text, (size_t)ed->n, &ids, &e);
     ed->count = ok ? ids.all : 0;
     if (!ok) (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
+    ed->n_chip = 0;
+    if (ok) preview_tokens(ed, &a->source.loaded, &ids);
 }
 
 /* The editor opens and closes with the state. */
@@ -292,6 +298,7 @@ static void follow_editing(struct app *a)
     ed->file = a->edited == STEP_EDIT_EXPORT;
     ed->path = ed->file || a->edited == STEP_EDIT_PATH;
     ed->has_special = false;
+    ed->can_browse = ed->path && !ed->file && !a->headless && browse_is_there();
     if (a->edited == STEP_EDIT_TEXT) {
         const struct model_bpe *bpe = model_net_bpe(l->net);
         ed->limit = l->limit;
@@ -350,6 +357,31 @@ static void complete_edited(struct app *a)
     complete_path(&c, ed->text, (size_t)ed->n);
     ed->at = ed->anchor = ed->n;
     (void)ui_editor_insert(ed, c.more, strlen(c.more));
+}
+
+/* The i-th of what lies there. */
+static void pick_match(struct app *a, int i)
+{
+    struct ui_editor *ed = &a->editor;
+    struct complete c;
+    complete_path(&c, ed->text, (size_t)ed->n);
+    if (!ed->path || i < 0 || i >= c.n || i >= UI_EDITOR_MATCHES) return;
+    ed->at = ed->anchor = ed->n;
+    const char *rest = c.name[i] + c.typed;
+    (void)ui_editor_insert(ed, rest, strlen(rest));
+    look_at_edited(a);
+}
+
+/* What was chosen in the file chooser is opened, where a path is still asked for. */
+static void take_chosen(struct app *a)
+{
+    char path[FILE_PATH];
+    struct ui_editor *ed = &a->editor;
+    if (!browse_done(&a->browse, path, sizeof path) || !path[0]) return;
+    if (a->step.editing != STEP_EDIT_PATH) return;
+    ui_editor_begin(ed, path, strlen(path));
+    look_at_edited(a);
+    app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
 }
 
 static void copy_selection(struct app *a)
@@ -423,7 +455,14 @@ static bool edit(struct app *a, const struct ui_event *ev)
     struct ui_editor *ed = &a->editor;
     bool letters = ev->kind == UI_TEXT || ev->kind == UI_COMPOSE;
     if (!a->step.editing) return letters;
-    if (ev->kind != UI_KEY && !letters) return false;
+    if (ev->kind != UI_KEY && !letters) {
+        int at = ed->at;
+        if (!ui_editor_event(ed, ev, &a->scene)) return false;
+        if (ed->at != at && !ed->path) look_at_edited(a);
+        a->pointer.x = ev->x;
+        a->pointer.y = ev->y;
+        return true;
+    }
     bool ctrl = ev->kind == UI_KEY && ev->mods == UI_CTRL;
     bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
                  !ev->mods && !ed->compose[0];
@@ -434,8 +473,9 @@ static bool edit(struct app *a, const struct ui_event *ev)
         look_at_edited(a);
         return true;
     }
-    if (ui_editor_event(ed, ev)) {
-        look_at_edited(a);
+    int pick = ed->pick;
+    if (ui_editor_event(ed, ev, &a->scene)) {
+        if (ed->pick == pick) look_at_edited(a);
         return true;
     }
     if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
@@ -443,6 +483,12 @@ static bool edit(struct app *a, const struct ui_event *ev)
         if (ev->key == 'x' && ed->at != ed->anchor) (void)ui_editor_insert(ed, "", 0);
     } else if (ctrl && ev->key == 'v') {
         paste(a);
+    } else if (ctrl && ev->key == 'o' && ed->can_browse) {
+        app_apply(a, (struct step_action){.verb = STEP_TEXT_BROWSE});
+        return true;
+    } else if (press && ev->key == UI_KEY_ENTER && ed->path && ed->pick >= 0) {
+        pick_match(a, ed->pick);
+        return true;
     } else if (press && ev->key == UI_KEY_ENTER) {
         app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
         return true;
@@ -481,6 +527,11 @@ void app_apply(struct app *a, struct step_action action)
         a->source.loaded.cut_front = a->editor.cut_front = !a->editor.cut_front;
         look_at_edited(a);
     }
+    if (done && action.verb == STEP_TEXT_PICK) pick_match(a, action.i);
+    struct err e = {0};
+    if (done && action.verb == STEP_TEXT_BROWSE && a->editor.can_browse &&
+        !browse_begin(&a->browse, a->wake, &e))
+        (void)snprintf(a->editor.wrong, sizeof a->editor.wrong, "%s", e.text);
     if (done && action.verb == STEP_TEXT_SPECIAL) {
         const char special[1] = {UI_EDITOR_SPECIAL};
         (void)ui_editor_insert(&a->editor, special, 1);
@@ -533,11 +584,10 @@ static bool no_such(const struct app *a, struct step_action action, struct err *
         enum step_verb verb;
         const char *what;
         int n;
-    } parts[] = {{STEP_BLOCK, "block", p->n_block},
-                 {STEP_HEAD, "head", p->dims.n_head},
-                 {STEP_ROW, "row", p->dims.n_tok},
-                 {STEP_ROW_ALSO, "row", p->dims.n_tok},
-                 {STEP_ROWS_AND, "row", p->dims.n_tok}};
+    } parts[] = {
+        {STEP_BLOCK, "block", p->n_block},     {STEP_HEAD, "head", p->dims.n_head},
+        {STEP_ROW, "row", p->dims.n_tok},      {STEP_SECOND, "head", p->dims.n_head},
+        {STEP_ROW_ALSO, "row", p->dims.n_tok}, {STEP_ROWS_AND, "row", p->dims.n_tok}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].verb == action.verb)
             return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
@@ -608,6 +658,7 @@ static void place_input(const struct app *a, struct scene_rect caret)
 bool app_build(struct app *a, bool wait, struct err *e)
 {
     struct err why = {0};
+    take_chosen(a);
     if (wait && a->source.opening) worker_wait(a->source.worker);
     if (!take_model(a, &why))
         (void)snprintf(a->message, sizeof a->message, "%s", why.text);

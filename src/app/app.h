@@ -57,6 +57,7 @@ struct app {
     char message[512];               /* message bar; "" none */
     struct ui_editor editor;         /* while step.editing */
     enum step_edit edited;           /* what it was begun for */
+    struct browse *browse;           /* the file chooser, while it is open */
     struct step_actions when_opened; /* for the model that is being opened */
     int64_t n_odd;                   /* odd weights that the person has been told of */
     uint32_t wake;                   /* SDL event type that the worker pushes */

@@ -40,6 +40,7 @@ const char cli_help[] =
     "  --log on|off         weights on a logarithmic colour scale\n"
     "  --speed X            0.25, 0.5, 1, 2 or 4\n"
     "  --play               goes on playing from where it is; with --stage\n"
+    "  --beside H           head H beside the one in view; --minus H: that minus H\n"
     "  --off WHAT[,WHAT]    without: scale, mask, residual\n"
     "  --rank weight|contribution   what a row's sources are ranked by\n"
     "  --least W            weights below W are left out: 0, 0.001, 0.01, 0.05, 0.1\n"
@@ -97,6 +98,8 @@ enum option {
     OPT_LOG,
     OPT_SPEED,
     OPT_DENSITY,
+    OPT_BESIDE,
+    OPT_MINUS,
     OPT_OFF,
     OPT_RANK,
     OPT_LEAST,
@@ -151,6 +154,8 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_LOG] = "--log",
     [OPT_SPEED] = "--speed",
     [OPT_DENSITY] = "--density",
+    [OPT_BESIDE] = "--beside",
+    [OPT_MINUS] = "--minus",
     [OPT_OFF] = "--off",
     [OPT_RANK] = "--rank",
     [OPT_LEAST] = "--least",
@@ -274,7 +279,7 @@ static bool row_list(struct step_actions *out, const struct given *g, long long 
 {
     const char *at = g->at[OPT_ROW];
     int parts = 0;
-    bool taken[STEP_MAX_TOKENS] = {false};
+    bool taken[STEP_MODEL_TOKENS] = {false};
     for (; at && *at && parts < MOST_RUNS; parts++) {
         char text[2][12] = {{0}};
         long long v[2] = {0, 0};
@@ -392,7 +397,7 @@ static bool model_options(struct cli *c, const struct given *g, struct err *e)
             step_push(&c->when_opened,
                       (struct step_action){.verb = parts[i].verb, .i = (int)v - 1});
     }
-    return row_list(&c->when_opened, g, STEP_MAX_TOKENS, e);
+    return row_list(&c->when_opened, g, STEP_MODEL_TOKENS, e);
 }
 
 /* Scale, tokens, seed, head, row: each one's range depends on those before. */
@@ -678,6 +683,35 @@ static bool size_in_mm(struct cli *c, const char *text, struct err *e)
     return true;
 }
 
+/* Two heads: after the stage, which has to be one that shows them. */
+static bool pair_options(struct cli *c, const struct given *g, struct err *e)
+{
+    const struct step_state first = step_initial();
+    bool toy = !g->at[OPT_SCALE] || strcmp(g->at[OPT_SCALE], "toy") == 0;
+    int heads =
+        g->model ? INT32_MAX : first.place[toy ? STEP_TOY : STEP_GPT2].dims.n_head;
+    enum option o = g->at[OPT_MINUS] ? OPT_MINUS : OPT_BESIDE;
+    struct step_actions *out = g->model ? &c->when_opened : &c->start;
+    long long stage = 1, head = 1, second = 1;
+    if (!g->at[o]) return true;
+    if (g->at[OPT_MINUS] && g->at[OPT_BESIDE])
+        return err_set(e, ERR_USAGE, "--minus %s: leave it or --beside out", g->at[o]);
+    if (!whole(g, OPT_STAGE, 1, ATTN_STAGE_COUNT, "a stage", &stage, e) ||
+        !whole(g, OPT_HEAD, 1, heads, "a head", &head, e) ||
+        !whole(g, o, 1, heads, "a head", &second, e))
+        return false;
+    if (stage < 2 || stage > 5)
+        return err_set(e, ERR_USAGE, "%s %s: stages 2 to 5 show two heads; add --stage 5",
+                       option_names[o], g->at[o]);
+    if (second == head)
+        return err_set(e, ERR_USAGE, "%s %s: is the head in view; name another",
+                       option_names[o], g->at[o]);
+    step_push(out, (struct step_action){.verb = STEP_SECOND, .i = (int)second - 1});
+    if (o == OPT_MINUS)
+        step_push(out, (struct step_action){.verb = STEP_PAIR, .i = STEP_PAIR_MINUS});
+    return true;
+}
+
 static bool size_option(struct cli *c, const struct given *g, struct err *e)
 {
     const char *text = g->at[OPT_SIZE];
@@ -878,5 +912,5 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
     return mode_options(c, &g, e) && number_options(c, &g, e) && size_option(c, &g, e) &&
            density_option(c, &g, e) && place_options(c, &g, e) && off_option(c, &g, e) &&
            source_options(c, &g, e) && look_options(c, &g, e) && time_options(c, &g, e) &&
-           shown_options(c, &g, e);
+           pair_options(c, &g, e) && shown_options(c, &g, e);
 }

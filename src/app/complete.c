@@ -43,7 +43,7 @@ static void take(struct complete *c, const char *name, size_t typed)
     if (at == MOST) return;
     memmove(c->name[at + 1 < MOST ? at + 1 : at], c->name[at],
             (size_t)(MOST - 1 - at) * sizeof c->name[0]);
-    (void)snprintf(c->name[at], sizeof c->name[at], "%.120s", name);
+    (void)snprintf(c->name[at], sizeof c->name[at], "%s", name);
 }
 
 void complete_path(struct complete *c, const char *typed, size_t n)
@@ -56,6 +56,7 @@ void complete_path(struct complete *c, const char *typed, size_t n)
     char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     size_t len = strlen(base);
+    c->typed = len;
     (void)snprintf(folder, sizeof folder, "%.*s", (int)(base - path), path);
     DIR *d = opendir(folder[0] ? folder : ".");
     if (!d) return;

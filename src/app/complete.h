@@ -7,9 +7,10 @@
 
 /* Folders and model files whose path begins with the n bytes at typed. */
 struct complete {
-    char name[5][128]; /* the first ones by name; a folder's ends with a slash */
+    char name[5][264]; /* the first ones by name; a folder's ends with a slash */
     int n;             /* of all */
-    char more[256];    /* what all of them go on with */
+    size_t typed;      /* bytes of each name that are typed already */
+    char more[264];    /* what all of them go on with */
 };
 void complete_path(struct complete *c, const char *typed, size_t n);
 

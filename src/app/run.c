@@ -12,6 +12,7 @@ struct run_key run_key_of(const struct step_state *s)
                           .seed = p->seed,
                           .n_tok = p->dims.n_tok,
                           .head = p->head,
+                          .second = step_second(s) + 1,
                           .opts = step_opts_of(s),
                           .block = p->block};
     for (int i = 0; i < p->n_edit; i++)
@@ -54,7 +55,7 @@ bool run_key_same_model(struct run_key a, struct run_key b)
 bool run_key_same(struct run_key a, struct run_key b)
 {
     return run_key_same_model(a, b) && a.n_tok == b.n_tok && a.head == b.head &&
-           attn_opts_same(a.opts, b.opts) && same_given(&a, &b);
+           a.second == b.second && attn_opts_same(a.opts, b.opts) && same_given(&a, &b);
 }
 
 /* At least `bytes` of empty arena; what it held is gone. One that has become too small
@@ -279,6 +280,8 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
         return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
                        attn_status_text(st));
     scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
+    if (key.second > 0 && !pair_make(&r->pair, &r->trace, key.second - 1, c, e))
+        return false;
     r->key = key;
     scene_check(&r->checks, &r->trace, c);
     r->made = true;
@@ -288,5 +291,6 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
 void run_fini(struct run *r)
 {
     arena_free(&r->mem);
+    pair_fini(&r->pair);
     r->made = false;
 }

@@ -6,6 +6,7 @@
 #include "attn.h"
 #include "base.h"
 #include "model.h"
+#include "pair.h"
 #include "scene.h"
 #include "step.h"
 
@@ -17,6 +18,7 @@ struct run_key {
     enum step_scale scale;
     uint32_t seed;
     int n_tok, head; /* head from 0 */
+    int second;      /* head beside it, from 1; 0: none */
     struct attn_opts opts;
     uint32_t model, text; /* which opened model and text of it; 0: weights from a seed */
     int block;            /* from 0; of an opened model */
@@ -58,6 +60,7 @@ struct run {
     const struct model *model; /* whose x, h and weights the trace views */
     struct attn_trace trace;
     float *blend;          /* [n_tok, 3] linear light */
+    struct head_pair pair; /* of key.second */
     float *reach;          /* [n_tok] see attn_reach */
     struct attn_weights w; /* the model's, or where they are edited, a copy */
     struct attn_edit given[STEP_GIVEN_MOST]; /* of those, what attn_run is given */

@@ -338,6 +338,8 @@ enum name {
     NAME_SEED,
     NAME_BLOCK,
     NAME_HEAD,
+    NAME_PAIR,
+    NAME_SECOND,
     NAME_ROW,
     NAME_ROWS,
     NAME_PIN,
@@ -374,12 +376,13 @@ enum name {
 };
 
 static const char *const names[NAME_COUNT] = {
-    "stage",   "time",       "playing",  "speed",   "scale",   "tokens", "seed",
-    "block",   "head",       "row",      "rows",    "pin",     "hover",  "divide",
-    "mask",    "residual",   "log",      "rank",    "least",   "show",   "zoom",
-    "pan-x",   "pan-y",      "help",     "editing", "focus",   "theme",  "ui",
-    "density", "fullscreen", "quit",     "fits",    "message", "full",   "clipboard",
-    "broken",  "see",        "switches", "undo",    "redo",    "edited"};
+    "stage", "time",      "playing", "speed",      "scale",    "tokens",  "seed",
+    "block", "head",      "pair",    "second",     "row",      "rows",    "pin",
+    "hover", "divide",    "mask",    "residual",   "log",      "rank",    "least",
+    "show",  "zoom",      "pan-x",   "pan-y",      "help",     "editing", "focus",
+    "theme", "ui",        "density", "fullscreen", "quit",     "fits",    "message",
+    "full",  "clipboard", "broken",  "see",        "switches", "undo",    "redo",
+    "edited"};
 
 /* Numbers and cells count from 1, as on screen. */
 static void print_switch(char *out, size_t room, bool on)
@@ -411,6 +414,7 @@ static void print_place(const struct app *a, enum name n, char *out, size_t room
     if (n == NAME_BLOCK) (void)snprintf(out, room, "%d", p->block + 1);
     if (n == NAME_HEAD) (void)snprintf(out, room, "%d", p->head + 1);
     if (n == NAME_ROW) (void)snprintf(out, room, "%d", p->row + 1);
+    if (n == NAME_SECOND) (void)snprintf(out, room, "%d", p->second + 1);
     if (n == NAME_ROWS) (void)snprintf(out, room, "%d", step_row_count(p));
     if (n == NAME_PIN) names_print_cell(out, room, p->pin);
     if (n == NAME_HOVER) names_print_cell(out, room, a->step.hover);
@@ -431,6 +435,8 @@ static void print_switches(const struct app *a, enum name n, char *out, size_t r
                        s->rank == STEP_RANK_WEIGHT ? "weight" : "contribution");
     if (n == NAME_LEAST) print_number(out, room, s->least_weight);
     if (n == NAME_SHOW) (void)snprintf(out, room, "%s", state_diffs[s->diff]);
+    static const char *const pairs[STEP_PAIR_COUNT] = {"off", "beside", "minus"};
+    if (n == NAME_PAIR) (void)snprintf(out, room, "%s", pairs[s->pair]);
     if (n == NAME_EDITING) print_switch(out, room, s->editing != STEP_EDIT_NONE);
     if (n == NAME_HELP) print_switch(out, room, s->help);
     if (n == NAME_FULLSCREEN) print_switch(out, room, s->fullscreen);

@@ -239,6 +239,7 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     src.version = r->version * 2 + (toy ? 1 : 0);
     src.tokens = r->model->tokens;
     src.blend = r->blend;
+    if (r->key.second > 0) src.pair = &r->pair.view;
     src.reach = r->reach;
     if (r->ghost) {
         s->ghost = ghost_view(r->ghost);

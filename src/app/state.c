@@ -201,6 +201,15 @@ static void put_time(struct line *l, const struct state_shown *now)
     say(l, " --speed %.9g", (double)s->speed);
 }
 
+/* Where two heads are on screen. */
+static void put_pair(struct line *l, const struct state_shown *now)
+{
+    const struct step_state *s = now->step;
+    if (!step_is_paired(s)) return;
+    say(l, " --%s %d", s->pair == STEP_PAIR_MINUS ? "minus" : "beside",
+        step_second(s) + 1);
+}
+
 static void put_switches(struct line *l, const struct state_shown *now)
 {
     static const char *const sees[STEP_SEE_COUNT] = {"broken", "correct", "difference"};
@@ -257,8 +266,9 @@ static void put_compare(struct line *l, const struct state_shown *now)
 
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model,   put_scale,    put_weights, put_place, put_time,   put_switches,
-    put_sources, put_overview, put_cells,   put_view,  put_window, put_compare,
+    put_model, put_scale,    put_weights, put_place,    put_time,
+    put_pair,  put_switches, put_sources, put_overview, put_cells,
+    put_view,  put_window,   put_compare,
 };
 
 size_t state_line_bytes(const struct state_shown *now)

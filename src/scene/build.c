@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "motion.h"
 #include "overview.h"
+#include "pair.h"
 
 #include <limits.h>
 #include <math.h>
@@ -33,9 +34,12 @@ static void head_draw(const struct stage *st, const struct stage_words *w)
     float after =
         x + font_width(sc->font, FONT_MONO, formula_size, formula, -1) + shapes_gap;
     bool heads = st->b.s->stage != ATTN_OUTPUT;
+    int second = step_is_paired(st->b.s) ? step_second(st->b.s) + 1 : 0;
     const char *shapes =
-        heads ? scene_print(sc, "%s   head %d", w->shapes, st->b.place->head + 1)
-              : w->shapes;
+        second ? scene_print(sc, "%s   heads %d and %d", w->shapes, st->b.place->head + 1,
+                             second)
+        : heads ? scene_print(sc, "%s   head %d", w->shapes, st->b.place->head + 1)
+                : w->shapes;
     if (font_width(sc->font, FONT_MONO, shapes_size, shapes, -1) >
         f->x + f->w - 12 - after)
         shapes = w->shapes;
@@ -137,6 +141,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
         [MOTION_BLEND] = motion_blend,
     };
     sc->order = (struct scene_order){.n = 0};
+    sc->pane_by = 0;
     if (s->over.open) {
         overview_build(sc, s, src);
         return;
@@ -163,7 +168,9 @@ void scene_build(struct scene *sc, const struct step_state *state,
     st.beat = step_beat_at(&st.clock, s->time);
     struct scene_item *paper = scene_rect(sc, sc->frame.stage, 0, theme->paper);
     paper->hit.kind = HIT_CANVAS;
-    bool ready = src->trace && same_dims(src->trace->dims, place->dims);
+    bool paired = step_is_paired(s);
+    bool ready =
+        src->trace && same_dims(src->trace->dims, place->dims) && (!paired || src->pair);
     st.f = (struct focus){-1, -1, 0, false};
     if (ready && src->compare && s->diff != STEP_DIFF_OFF) {
         compare_build(sc, &st.b);
@@ -178,15 +185,17 @@ void scene_build(struct scene *sc, const struct step_state *state,
         struct scene_rect all = sc->clip;
         sc->clip = st.b.canvas;
         bool difference = step_seen(s) == STEP_SEE_DIFFERENCE && src->ghost;
-        if (difference) {
+        if (paired) {
+            pair_draw(&st);
+        } else if (difference) {
             st.done = true;
             st.f.moving = false;
             motion_difference(&st);
         } else {
             motion[st.spec->motion](&st);
         }
-        if (!difference) trail_draw(&st);
-        if (s->stage == ATTN_SCORES && !difference) {
+        if (!difference && !paired) trail_draw(&st);
+        if (s->stage == ATTN_SCORES && !difference && !paired) {
             key_label(&st, 1);
             float lo, hi;
             score_range(&st, &lo, &hi);
@@ -197,6 +206,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
     } else {
         waiting_draw(sc, theme, src, st.b.canvas);
     }
+    pair_controls(&st.b);
     struct stage_words w = scene_words(sc, s, src, cell);
     head_draw(&st, &w);
     if (ready) strip_draw(&st);

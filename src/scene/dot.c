@@ -11,7 +11,7 @@ int scene_terms(float part, int k)
     return n < 0 ? 0 : n > k ? k : n;
 }
 
-static int64_t cells_shown(const struct stage *st, const struct grid *g)
+int64_t cells_shown(const struct stage *st, const struct grid *g)
 {
     if (st->done || st->beat.at >= st->clock.n_beat) return INT64_MAX;
     if (st->clock.beats_a_row > 1) return st->beat.at;

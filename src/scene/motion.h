@@ -37,6 +37,12 @@ void frames_draw(const struct stage *st, bool operands);
 /* Crosshair over a large matrix: the row, and the column under the pointer. */
 void crosshair_draw(const struct stage *st);
 
+/* Cells of a swept result that are computed by now. */
+int64_t cells_shown(const struct stage *st, const struct grid *g);
+/* Stage 3: how far numbers have moved from s to s / sqrt(d_head), 0..1. */
+float fade_part(const struct stage *st);
+/* Stage 4: cells with j - i from this on are masked by now. */
+int diagonal_from(const struct stage *st);
 /* K stands on its side, so its name goes to its right. */
 void key_label(const struct stage *st, float alpha);
 /* One diverging range for the scores of stages 2 to 5. */

@@ -17,6 +17,8 @@ static const float number_size = 11, number_gap = 9, foot_up = 16, foot_size = 1
 static const float pitch_least = 24, pitch_most = 170, gap_share = 0.09f, gap_most = 6;
 static const float name_least = 40, name_size = 9.5f, cell_radius = 2, frame_w = 2.5f;
 static const float bar_w = 160, bar_h = 5;
+static const float ramp_w = 110, ramp_h = 8, ramp_size = 11;
+enum { RAMP_STEPS = 110 };
 
 /* Ids of its controls: behind ui's. */
 enum { ID_KIND = 1000, ID_SORT = ID_KIND + STEP_OVER_KIND_COUNT, ID_MENU };
@@ -120,6 +122,26 @@ static int *order_of(struct scene *sc, const struct step_state *s,
     return at;
 }
 
+/* ---- colours ----------------------------------------------------------------------------- */
+
+/* What the values shown are of the scores that are kept. */
+static float gain_of(const struct step_state *s, const struct scene_source *src)
+{
+    return s->over.kind == STEP_OVER_SCALED && src->heads ? src->heads->gain : 1;
+}
+
+/* One range for all heads, so that they compare; the legend says which. Scaled scores have
+ * their own, since under the scores' they could hardly be seen. */
+static float range_of(const struct step_state *s, const struct scene_source *src)
+{
+    float most = 0;
+    const struct scene_heads *heads = src->heads;
+    int n = heads ? heads->done * heads->n_head : 0;
+    for (int i = 0; i < n; i++) most = fmaxf(most, heads->sum[i].max_abs);
+    if (s->over.kind == STEP_OVER_WEIGHTS || !(most > 0)) return 1;
+    return most * gain_of(s, src);
+}
+
 /* ---- one head ------------------------------------------------------------------------------ */
 
 bool scene_head_image(struct scene *sc, const struct step_state *s,
@@ -130,7 +152,7 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
     bool weights = s->over.kind == STEP_OVER_WEIGHTS;
     int side = heads->side;
     const float *all = weights ? heads->weights : heads->scores;
-    float hi = weights ? 1 : fmaxf(heads->sum[i].max_abs, 1e-30f);
+    float hi = range_of(s, src);
     struct scene_heat heat = {
         .m = {all + (size_t)i * (size_t)side * (size_t)side, side, side, side},
         .key = (uint64_t)1 << 63 | heads->version << 24 | (uint64_t)i << 1 | weights,
@@ -145,7 +167,7 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
         .lo = weights ? 0 : -hi,
         .hi = hi,
         .log = weights && s->log_weights,
-        .gain = 1, /* scaled scores have their own range: the same picture */
+        .gain = gain_of(s, src),
         .mask_from = heads->causal ? 1 + heads->shifted : INT_MAX,
         .alpha = 1,
         .dim = 1,
@@ -338,8 +360,8 @@ static struct step_action act(enum step_verb verb, int i)
 static void draw_kinds(struct grid_of_heads *g, float x, float cy)
 {
     static const char *const tip[STEP_OVER_KIND_COUNT] = {
-        "Q\u00B7K\u1D40, each head by its own largest",
-        "Scores \u00F7 \u221Ad_head, each head by its own largest",
+        "Q\u00B7K\u1D40, one range of colours for all heads",
+        "Scores \u00F7 \u221Ad_head, all heads in one range of colours",
         "Softmax of the scaled scores, from 0 to 1"};
     for (int k = 0; k < STEP_OVER_KIND_COUNT; k++)
         x = draw_button(g, x, cy, scene_over_kind_name((enum step_over_kind)k),
@@ -418,6 +440,56 @@ static void draw_legend(struct grid_of_heads *g, float x, float y, bool line)
     }
 }
 
+/* The range that every image is painted in. */
+static void draw_range(struct grid_of_heads *g, float x, float y)
+{
+    struct scene *sc = g->sc;
+    bool weights = g->s->over.kind == STEP_OVER_WEIGHTS;
+    bool log = weights && g->s->log_weights;
+    float hi = range_of(g->s, g->src), lo = weights ? 0 : -hi;
+    float *ramp = arena_push(sc->mem, RAMP_STEPS, sizeof *ramp);
+    if (!ramp) return;
+    for (int i = 0; i < RAMP_STEPS; i++) {
+        float u = ((float)i + 0.5f) / RAMP_STEPS;
+        ramp[i] = log ? hi * powf(10, 4 * (u - 1)) : lo + (hi - lo) * u;
+    }
+    struct scene_heat heat = {.m = {ramp, 1, RAMP_STEPS, RAMP_STEPS},
+                              .x = x,
+                              .y = y,
+                              .cell_w = ramp_w / RAMP_STEPS,
+                              .cell_h = ramp_h,
+                              .row1 = 1,
+                              .col1 = RAMP_STEPS,
+                              .shown = RAMP_STEPS,
+                              .map = weights ? MAP_SEQUENTIAL : MAP_DIVERGING,
+                              .lo = lo,
+                              .hi = hi,
+                              .log = log,
+                              .gain = 1,
+                              .mask_from = INT_MAX,
+                              .alpha = 1,
+                              .dim = 1,
+                              .focus_row1 = 1,
+                              .focus_col1 = RAMP_STEPS};
+    (void)scene_heat(sc, &heat);
+    float base = y + ramp_h + ramp_size + 2;
+    const char *left = log ? scene_number(sc, hi * 1e-4f, 4) : scene_number(sc, lo, 1);
+    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, ramp_size, g->t->ink_faint,
+                     left);
+    if (log || !weights)
+        (void)scene_text(sc, x + ramp_w / 2, base, ALIGN_CENTER, FONT_MONO, ramp_size,
+                         g->t->ink_faint, log ? "log" : "0");
+    (void)scene_text(sc, x + ramp_w, base, ALIGN_RIGHT, FONT_MONO, ramp_size,
+                     g->t->ink_faint, scene_number(sc, hi, 1));
+    struct scene_item *over =
+        scene_rect(sc, (struct scene_rect){x, y - 2, ramp_w, base - y + 4}, 0,
+                   scene_fade(g->t->paper, 0));
+    over->hit.kind = HIT_COVER;
+    over->hit.tip =
+        weights ? "Weights, from 0 to 1"
+                : "From the largest of all heads that are computed, one range for all";
+}
+
 static void draw_foot(struct grid_of_heads *g, float x, float right, float y)
 {
     struct scene *sc = g->sc;
@@ -485,6 +557,11 @@ void overview_build(struct scene *sc, const struct step_state *s,
         draw_legend(&g, right - legend_w + legend_gap, g.box.y + legend_line / 2, false);
     else
         draw_legend(&g, x, f.y + f.h - grid_foot, true);
+    if (beside)
+        draw_range(&g, right - legend_w + legend_gap,
+                   g.box.y + legend_line * (MARK_COUNT + 0.5f));
+    else
+        draw_range(&g, right - ramp_w - 2, f.y + f.h - grid_foot - ramp_h / 2);
     draw_foot(&g, x, right, f.y + f.h - foot_up);
     float sort_y = small ? f.y + title_y - title_size * 0.36f : line;
     struct scene_rect under = draw_sort(&g, right - (small ? 0 : beside_w), sort_y);

@@ -50,13 +50,25 @@ void score_range(const struct stage *st, float *lo, float *hi)
     *lo = -*hi;
 }
 
+float fade_part(const struct stage *st)
+{
+    float t = st->done ? 1 : st->beat.part;
+    return step_ease(fminf(fmaxf((t - 0.2f) / 0.7f, 0), 1));
+}
+
+int diagonal_from(const struct stage *st)
+{
+    int n = st->d.n_tok, gone = st->done ? n - 1 : st->beat.at + (st->beat.part >= 0.5f);
+    return n - gone < st->b.mask_from ? st->b.mask_from : n - gone;
+}
+
 /* One colour range from before to after: the fading is the effect. */
 void motion_fade(struct stage *st)
 {
     struct grid g = st->l.result[0];
     float lo, hi, t = st->done ? 1 : st->beat.part;
     score_range(st, &lo, &hi);
-    float u = step_ease(fminf(fmaxf((t - 0.2f) / 0.7f, 0), 1));
+    float u = fade_part(st);
     float after = (float)(1.0 / attn_divisor_of(st->b.s->opts, st->d));
     if (u < 1) g.tensor = ATTN_S_RAW;
     struct grid_style style = grid_style(&st->b, &g);
@@ -73,17 +85,12 @@ void motion_diagonal(struct stage *st)
 {
     struct grid g = st->l.result[0];
     float lo, hi;
-    int n = st->d.n_tok;
     score_range(st, &lo, &hi);
     if (!st->done) g.tensor = ATTN_S_SCALED;
     struct grid_style style = grid_style(&st->b, &g);
     style.lo = lo;
     style.hi = hi;
-    if (st->b.mask_from < INT_MAX) {
-        int gone = st->done ? n - 1 : st->beat.at + (st->beat.part >= 0.5f);
-        int least = st->b.mask_from;
-        style.mask_from = n - gone < least ? least : n - gone;
-    }
+    if (st->b.mask_from < INT_MAX) style.mask_from = diagonal_from(st);
     grid_draw(&st->b, &g, &style);
     frames_draw(st, false);
     crosshair_draw(st);

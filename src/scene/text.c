@@ -216,13 +216,22 @@ static const char *stand_in(uint32_t c)
     }
 }
 
-const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token)
+/* Characters without ink of their own: spaces of other widths, marks of direction, joiners
+ * and the like. */
+static bool is_invisible(uint32_t c)
 {
-    if (!src->tokens || !src->tokens[token]) return "";
+    return c == 0xAD || c == 0x34F || c == 0x61C || c == 0x1680 || c == 0x180E ||
+           (c >= 0x2000 && c <= 0x200F) || (c >= 0x2028 && c <= 0x202F) ||
+           (c >= 0x205F && c <= 0x206F) || c == 0x3000 || c == 0xFEFF ||
+           (c >= 0xFE00 && c <= 0xFE0F) || (c >= 0x80 && c < 0xA0);
+}
+
+const char *scene_raw_text(struct scene *sc, const char *at)
+{
     char text[128];
     size_t n = 0;
-    const char *at = src->tokens[token];
-    while (*at && n + 8 < sizeof text) {
+    bool hex = false; /* the last one was a byte */
+    while (*at && n + 16 < sizeof text) {
         const char *from = at;
         uint32_t c = utf8_next(&at);
         const char *as = stand_in(c);
@@ -230,12 +239,42 @@ const char *scene_token_text(struct scene *sc, const struct scene_source *src, i
         bool part = c == 0xFFFD && len == 1; /* of a character that spans tokens */
         bool control = (c < ' ' || c == 0x7F) && !as;
         if (part || control) {
-            n +=
-                (size_t)snprintf(text + n, sizeof text - n, "%02X", (unsigned char)*from);
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%02X",
+                                  hex ? "\u2009" : "", (unsigned char)*from);
+            hex = true;
+            continue;
+        }
+        hex = false;
+        if (!as && is_invisible(c)) {
+            n += (size_t)snprintf(text + n, sizeof text - n, "U+%04X", (unsigned)c);
             continue;
         }
         memcpy(text + n, as ? as : from, (size_t)len);
         n += (size_t)len;
     }
     return scene_print(sc, "%.*s", (int)n, text);
+}
+
+const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token)
+{
+    if (!src->tokens || !src->tokens[token]) return "";
+    return scene_raw_text(sc, src->tokens[token]);
+}
+
+bool scene_tokens_join(const char *a, const char *b)
+{
+    bool part = false;
+    while (*a) {
+        const char *from = a;
+        part = utf8_next(&a) == 0xFFFD && a - from == 1;
+    }
+    return part && ((unsigned char)*b & 0xC0) == 0x80;
+}
+
+bool scene_token_joins(const struct scene_source *src, int i)
+{
+    if (!src->tokens || !src->trace || i < 0 || i + 1 >= src->trace->dims.n_tok)
+        return false;
+    const char *a = src->tokens[i], *b = src->tokens[i + 1];
+    return a && b && scene_tokens_join(a, b);
 }

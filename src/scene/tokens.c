@@ -10,6 +10,7 @@ static const float chip_narrow = 48;
 static const float header_h = 28; /* of column tokens that stay at the canvas's edge */
 static const float index_share = 0.8f; /* of the text's size */
 static const float chip_text_least = 7.5f;
+static const float joint_w = 1.25f, joint_off = 1, joint_end = 3;
 static const float chip_ring = 2, bar_w = 3; /* around, beside selected rows */
 
 static float index_width(const struct scene *sc, int token, float size)
@@ -18,24 +19,35 @@ static float index_width(const struct scene *sc, int token, float size)
     return (float)digits * font_advance(sc->font, FONT_MONO, '0') * size * index_share;
 }
 
-float scene_chip_width(const struct scene *sc, const struct scene_source *src, int token,
-                       float size)
+float scene_raw_chip_width(struct scene *sc, const char *text, int token, float size)
 {
     float w = 2 * chip_pad + index_width(sc, token, size);
-    if (!src->tokens || !src->tokens[token]) return w;
-    /* one visible character for each of the text: spaces are shown as dots */
-    return w + 5 + font_width(sc->font, FONT_MONO_BOLD, size, src->tokens[token], -1);
+    if (!text) return w;
+    return w + 5 +
+           font_width(sc->font, FONT_MONO_BOLD, size, scene_raw_text(sc, text), -1);
+}
+
+float scene_chip_width(struct scene *sc, const struct scene_source *src, int token,
+                       float size)
+{
+    return scene_raw_chip_width(sc, src->tokens ? src->tokens[token] : NULL, token, size);
 }
 
 void scene_chip(struct scene *sc, struct scene_rect box, const struct scene_source *src,
                 int token, float size, bool on)
+{
+    scene_raw_chip(sc, box, src->tokens ? src->tokens[token] : NULL, token, size, on);
+}
+
+void scene_raw_chip(struct scene *sc, struct scene_rect box, const char *raw, int token,
+                    float size, bool on)
 {
     const struct scene_theme *t = scene_theme_get(sc->theme);
     struct scene_rgba hue = scene_token_hue(token);
     struct scene_rgba fill = scene_mix(t->panel, hue, on ? 0.18f : 0.10f);
     struct scene_rgba ink = scene_mix(t->ink, hue, on ? 0.80f : 0.55f);
     (void)scene_rect(sc, box, box.h / 2, fill);
-    const char *text = scene_token_text(sc, src, token);
+    const char *text = raw ? scene_raw_text(sc, raw) : "";
     const char *index = scene_print(sc, "%d", token + 1);
     float base = box.y + box.h / 2 + sc->font->cap[FONT_MONO] * size / 2;
     if (!*text) {
@@ -128,6 +140,19 @@ static void header_paper(const struct brush *b, struct scene_rect box)
         (void)scene_rect(b->sc, box, 0, scene_fade(b->theme->paper, 0.94f));
 }
 
+/* A bracket's piece between the middles of tokens i and i + 1, parts of one character, along
+ * chips: from (x0, y0) to (x1, y1), its ends towards the chips by (dx, dy). */
+static void joint(const struct brush *b, int i, float x0, float y0, float x1, float y1,
+                  float dx, float dy)
+{
+    struct scene_rgba ink = b->theme->ink_soft;
+    (void)scene_line(b->sc, x0, y0, x1, y1, joint_w, ink);
+    if (!scene_token_joins(b->src, i - 1))
+        (void)scene_line(b->sc, x0, y0, x0 + dx, y0 + dy, joint_w, ink);
+    if (!scene_token_joins(b->src, i + 1))
+        (void)scene_line(b->sc, x1, y1, x1 + dx, y1 + dy, joint_w, ink);
+}
+
 /* Beside ticks: a bar along the rows that are selected, where they are several. */
 static void row_bars(const struct brush *b, const struct grid *g)
 {
@@ -162,6 +187,9 @@ void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alp
         struct scene_rect box = row_chip_box(b, &g, i);
         if (b->view.zoom > 1 && box.y < b->canvas.y + header_h) continue;
         scene_chip(b->sc, box, b->src, i, chip_size(box.h), true);
+        float side = box.x + box.w + joint_off + joint_end, mid = box.y + box.h / 2;
+        if (scene_token_joins(b->src, i))
+            joint(b, i, side, mid, side, mid + g.cell_h, -joint_end, 0);
         struct scene_item *it =
             scene_rect(b->sc, box, box.h / 2, scene_fade(b->theme->paper, 0));
         if (several && step_row_is_on(b->place, i)) {
@@ -195,6 +223,9 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
                                      y - h + 3, w, h};
             float size = fminf(12.5f, fmaxf(w * 0.24f, chip_text_least));
             scene_chip(sc, box, b->src, j, size, true);
+            float mid = box.x + w / 2, under = y + joint_off + joint_end;
+            if (scene_token_joins(b->src, j))
+                joint(b, j, mid, under, mid + g.cell_w, under, 0, -joint_end);
         }
         return;
     }

@@ -14,6 +14,9 @@ bool do_scrub(struct step_state *s, const struct step_action *a);
 bool do_beat(struct step_state *s, const struct step_action *a);
 bool do_speed(struct step_state *s, const struct step_action *a);
 bool do_speed_by(struct step_state *s, const struct step_action *a);
+bool do_pair(struct step_state *s, const struct step_action *a);
+bool do_second(struct step_state *s, const struct step_action *a);
+bool do_second_by(struct step_state *s, const struct step_action *a);
 bool do_rows_to(struct step_state *s, const struct step_action *a);
 bool do_rows_and(struct step_state *s, const struct step_action *a);
 bool do_rows_by(struct step_state *s, const struct step_action *a);
@@ -81,6 +84,8 @@ extern const struct step_view step_fitted;          /* everything in view */
 struct step_place *step_here(struct step_state *s); /* of the scale in view */
 /* The overview looks at the block and head in view. */
 void over_here(struct step_state *s);
+/* Another head is in view; the second is still another. */
+void pair_other(struct step_place *p, int head);
 void rows_one(struct step_place *p, int row); /* selects it alone */
 void rows_cut(struct step_place *p);          /* rows that are no more are not selected */
 void play_stop(struct step_state *s);

@@ -60,7 +60,7 @@ bool do_over_open(struct step_state *s, const struct step_action *a)
 {
     struct step_place *p = step_here(s);
     if (a->i < 0 || a->i >= head_count(p)) return false;
-    p->head = a->i % p->dims.n_head;
+    pair_other(p, a->i % p->dims.n_head);
     if (step_is_loaded(p)) p->block = a->i / p->dims.n_head;
     s->over.open = false;
     return true;

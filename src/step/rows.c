@@ -45,7 +45,7 @@ void rows_one(struct step_place *p, int row)
 void rows_cut(struct step_place *p)
 {
     int n = p->dims.n_tok;
-    for (int i = n; i < STEP_MAX_TOKENS; i++) keep(p, i, false);
+    for (int i = n; i < STEP_MODEL_TOKENS; i++) keep(p, i, false);
     if (p->row >= n) p->row = n - 1;
     if (p->anchor >= n) p->anchor = n - 1;
 }

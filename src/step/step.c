@@ -105,6 +105,7 @@ struct step_state step_initial(void)
     memset(&s, 0, sizeof s); /* padding too: tests compare states byte by byte */
     s.place[STEP_TOY] = (struct step_place){
         .dims = {.n_tok = STEP_TOY_TOKENS, .d_model = 8, .n_head = 2},
+        .second = 1,
         .seed = 15, /* its numbers are readable, its rows neither even nor all on one */
         .row = 3,
         .anchor = 3, /* "down": it sees enough tokens for a blend, and one is masked */
@@ -114,6 +115,7 @@ struct step_state step_initial(void)
     };
     s.place[STEP_GPT2] = (struct step_place){
         .dims = {.n_tok = STEP_GPT2_TOKENS, .d_model = 768, .n_head = 12}, /* 124M */
+        .second = 1,
         .seed = 1,
         .row = STEP_GPT2_TOKENS - 1,
         .anchor = STEP_GPT2_TOKENS - 1, /* sees every token */
@@ -146,6 +148,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     bool same = p->n_block == m->n_block && p->dims.d_model == m->dims.d_model &&
                 p->dims.n_head == m->dims.n_head;
     if (!same) p->head = p->block = 0;
+    if (!same) p->second = m->dims.n_head > 1 ? 1 : 0;
     if (!same || p->dims.n_tok != m->dims.n_tok) p->view = step_fitted;
     p->dims = m->dims;
     p->n_block = m->n_block;
@@ -236,7 +239,7 @@ static bool do_roll(struct step_state *s, const struct step_action *a)
 static bool do_head(struct step_state *s, const struct step_action *a)
 {
     if (a->i < 0 || a->i >= step_here(s)->dims.n_head) return false;
-    step_here(s)->head = a->i;
+    pair_other(step_here(s), a->i);
     return true;
 }
 
@@ -456,6 +459,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         rows_one(p, p->row);
     else if (s->code.open)
         s->code.open = false;
+    else if (step_is_paired(s))
+        s->pair = STEP_PAIR_NONE;
     else if (!view_is(p->view, step_fitted))
         p->view = step_fitted;
     else if (s->fullscreen)
@@ -505,6 +510,8 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_HEAD_BY] = do_head_by,   [STEP_BLOCK] = do_block,
     [STEP_BLOCK_BY] = do_block_by, [STEP_ROW] = do_row,
     [STEP_ROW_BY] = do_row_by,     [STEP_PIN] = do_pin,
+    [STEP_PAIR] = do_pair,         [STEP_SECOND] = do_second,
+    [STEP_SECOND_BY] = do_second_by,
     [STEP_ROWS_TO] = do_rows_to,   [STEP_ROWS_AND] = do_rows_and,
     [STEP_ROWS_BY] = do_rows_by,   [STEP_ROW_ALSO] = do_row_also,
     [STEP_ROW_WALK] = do_row_walk, [STEP_ROW_KEEP] = do_row_keep,
@@ -523,6 +530,8 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_FULLSCREEN] = do_fullscreen,
     [STEP_FOCUS] = do_focus,       [STEP_ESCAPE] = do_escape,
     [STEP_QUIT] = do_quit,         [STEP_EDIT] = do_edit,
+    [STEP_TEXT_PICK] = do_text_part,
+    [STEP_TEXT_BROWSE] = do_text_part,
     [STEP_TEXT_DONE] = do_text_part,
     [STEP_TEXT_CUT] = do_text_part,
     [STEP_TEXT_SPECIAL] = do_text_part,

@@ -1,5 +1,5 @@
-/* A text being edited: what keys do to it, and the card that shows it. */
-#include "parts.h"
+/* A text being edited: what keys and the mouse do to it. editor_card.c shows it. */
+#include "editor.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int before(const struct ui_editor *ed, int at)
     return at;
 }
 
-static int behind(const struct ui_editor *ed, int at)
+int editor_behind(const struct ui_editor *ed, int at)
 {
     if (at < ed->n) at++;
     while (at < ed->n && is_inner(ed->text[at])) at++;
@@ -52,6 +52,9 @@ void ui_editor_begin(struct ui_editor *ed, const char *text, size_t n)
     ed->n = ed->at = ed->anchor = 0;
     ed->compose[0] = ed->wrong[0] = '\0';
     ed->count = 0;
+    ed->top = ed->n_chip = 0;
+    ed->pick = -1;
+    ed->held = false;
     (void)ui_editor_insert(ed, text, n);
     ed->anchor = 0;
 }
@@ -86,23 +89,66 @@ bool ui_editor_insert(struct ui_editor *ed, const char *text, size_t n)
     return true;
 }
 
+/* ---- where keys and the mouse lead ------------------------------------------------------- */
+
+/* The same place in the line so many lines on; past the ends: the text's own. */
+static int line_on(const struct editor_field *f, const struct ui_editor *ed, int by)
+{
+    struct editor_line l = editor_line_of(f, ed, ed->at);
+    float x = editor_width(f, ed, l.from, ed->at);
+    if (l.n + by < 0) return 0;
+    int to = l.n + by;
+    l = editor_line_at(f, ed, to);
+    if (l.n < to) return ed->n;
+    return editor_place_at(f, ed, &l, x);
+}
+
+static int line_end(const struct editor_field *f, const struct ui_editor *ed)
+{
+    struct editor_line l = editor_line_of(f, ed, ed->at);
+    return l.last ? l.to : before(ed, l.to);
+}
+
 /* Where a key leads to from the caret; < 0: it is no such key. */
-static int moved(const struct ui_editor *ed, int key, bool ctrl)
+static int moved(const struct editor_field *f, const struct ui_editor *ed, int key,
+                 bool ctrl)
 {
     switch (key) {
     case UI_KEY_LEFT:
         return ctrl ? word_before(ed, ed->at) : before(ed, ed->at);
     case UI_KEY_RIGHT:
-        return ctrl ? word_behind(ed, ed->at) : behind(ed, ed->at);
+        return ctrl ? word_behind(ed, ed->at) : editor_behind(ed, ed->at);
     case UI_KEY_HOME:
-    case UI_KEY_UP:
-        return 0;
+        return ctrl ? 0 : editor_line_of(f, ed, ed->at).from;
     case UI_KEY_END:
+        return ctrl ? ed->n : line_end(f, ed);
+    case UI_KEY_UP:
+        return line_on(f, ed, -1);
     case UI_KEY_DOWN:
-        return ed->n;
+        return line_on(f, ed, 1);
+    case UI_KEY_PAGE_UP:
+        return line_on(f, ed, -f->lines);
+    case UI_KEY_PAGE_DOWN:
+        return line_on(f, ed, f->lines);
     default:
         return -1;
     }
+}
+
+/* Keeps the caret's line in the field, and the field inside the text. */
+static void reveal(const struct editor_field *f, struct ui_editor *ed)
+{
+    int line = editor_line_of(f, ed, ed->at).n;
+    if (ed->top > line) ed->top = line;
+    if (ed->top < line - f->lines + 1) ed->top = line - f->lines + 1;
+}
+
+static void scroll(const struct editor_field *f, struct ui_editor *ed, int by)
+{
+    int most = editor_line_count(f, ed) - f->lines;
+    ed->top += by;
+    if (ed->top > most) ed->top = most;
+    if (ed->top < 0) ed->top = 0;
 }
 
 static void remove_by_key(struct ui_editor *ed, int key, bool ctrl)
@@ -113,16 +159,29 @@ static void remove_by_key(struct ui_editor *ed, int key, bool ctrl)
     if (from == to && key == UI_KEY_BACKSPACE)
         from = ctrl ? word_before(ed, ed->at) : before(ed, ed->at);
     else if (from == to)
-        to = ctrl ? word_behind(ed, ed->at) : behind(ed, ed->at);
+        to = ctrl ? word_behind(ed, ed->at) : editor_behind(ed, ed->at);
     erase(ed, from, to);
 }
 
-static bool on_key(struct ui_editor *ed, const struct ui_event *ev)
+/* Up and down in a path go along what lies there. */
+static bool on_match_key(struct ui_editor *ed, const struct ui_event *ev)
+{
+    int shown = ed->n_match < UI_EDITOR_MATCHES ? ed->n_match : UI_EDITOR_MATCHES;
+    int by = (ev->key == UI_KEY_DOWN) - (ev->key == UI_KEY_UP);
+    if (!ed->path || ed->file || by == 0 || ev->mods) return false;
+    int to = ed->pick + by;
+    ed->pick = to < -1 ? -1 : to >= shown ? shown - 1 : to;
+    return true;
+}
+
+static bool on_key(const struct editor_field *f, struct ui_editor *ed,
+                   const struct ui_event *ev)
 {
     bool ctrl = (ev->mods & UI_CTRL) != 0;
     bool shift = (ev->mods & UI_SHIFT) != 0;
     if (ev->mods & UI_ALT) return false;
-    int to = moved(ed, ev->key, ctrl);
+    if (on_match_key(ed, ev)) return true;
+    int to = moved(f, ed, ev->key, ctrl);
     if (to >= 0) {
         int from = 0;
         int end = 0;
@@ -150,266 +209,81 @@ static bool on_key(struct ui_editor *ed, const struct ui_event *ev)
     return false;
 }
 
-bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev)
+/* ---- the mouse ------------------------------------------------------------------------------ */
+
+static int place_under(const struct editor_field *f, const struct ui_editor *ed, float x,
+                       float y)
 {
+    float line = floorf((y - f->box.y) / EDITOR_LINE_H);
+    int most = f->lines; /* one line past either end: a drag scrolls */
+    int k = line < -1 ? -1 : line > (float)most ? most : (int)line;
+    struct editor_line l = editor_line_at(f, ed, ed->top + k);
+    return editor_place_at(f, ed, &l, x - f->box.x);
+}
+
+/* The word under a double click: up to the spaces around it, or the spaces themselves. */
+static void take_word(struct ui_editor *ed)
+{
+    int from = ed->at, to = ed->at;
+    if (from >= ed->n && from > 0) from = before(ed, from);
+    bool space = from < ed->n && is_space(ed->text[from]);
+    while (from > 0 && is_space(ed->text[before(ed, from)]) == space)
+        from = before(ed, from);
+    while (to < ed->n && is_space(ed->text[to]) == space) to = editor_behind(ed, to);
+    ed->anchor = from;
+    ed->at = to;
+}
+
+static bool on_mouse(const struct editor_field *f, struct ui_editor *ed,
+                     const struct ui_event *ev)
+{
+    bool inside = ui_inside(ui_grown(f->box, UI_EDITOR_PAD), ev->x, ev->y);
+    bool was = ed->held;
+    switch (ev->kind) {
+    case UI_DOWN:
+        if (!inside) return false;
+        ed->at = place_under(f, ed, ev->x, ev->y);
+        if (!(ev->mods & UI_SHIFT)) ed->anchor = ed->at;
+        if (ev->clicks == 2) take_word(ed);
+        ed->held = ev->clicks < 2;
+        break;
+    case UI_MOVE:
+        if (!was) return false;
+        ed->at = place_under(f, ed, ev->x, ev->y);
+        break;
+    case UI_WHEEL:
+        if (inside) scroll(f, ed, ev->wheel > 0 ? -1 : 1);
+        return true;
+    default:
+        ed->held = false;
+        return was;
+    }
+    reveal(f, ed);
+    return true;
+}
+
+bool ui_editor_event(struct ui_editor *ed, const struct ui_event *ev,
+                     const struct scene *seen)
+{
+    const struct editor_field f = editor_field_of(ed, seen);
+    bool mine = true;
     switch (ev->kind) {
     case UI_TEXT:
         ed->compose[0] = '\0';
         (void)ui_editor_insert(ed, ev->text, strlen(ev->text));
-        return true;
+        break;
     case UI_COMPOSE:
         memcpy(ed->compose, ev->text, sizeof ed->compose);
-        return true;
+        break;
     case UI_KEY:
         /* While an input method composes, keys are its own. */
-        return ed->compose[0] ? true : on_key(ed, ev);
-    default:
+        mine = ed->compose[0] ? true : on_key(&f, ed, ev);
+        break;
+    case UI_LEAVE:
         return false;
-    }
-}
-
-/* ---- drawing -------------------------------------------------------------------------------- */
-
-enum {
-    CARD_W = 760,
-    CARD_MARGIN = 24,
-    CARD_PAD = 24,
-    CARD_RADIUS = 12,
-    TITLE_H = 36,
-    LINES = 8,
-    PATH_LINES = 2,
-    LINE_H = 24,
-    FIELD_PAD = 10,
-    BUTTON_H = 30,
-    BUTTON_PAD = 16,
-    BUTTON_GAP = 10,
-    ROW_GAP = 14,
-    SHADOW = 24,
-    CARET_W = 2
-};
-static const float scrim_alpha = 0.42f;
-static const float shadow_alpha = 0.2f;
-static const float select_alpha = 0.30f;
-static const struct ui_type title_type = {FONT_UI_BOLD, 18};
-static const struct ui_type text_type = {FONT_MONO, 14};
-
-/* What stands for the character at `at`; NULL: itself. */
-static const char *shown_as(const struct ui_editor *ed, int at)
-{
-    switch (ed->text[at]) {
-    case UI_EDITOR_SPECIAL:
-        return "<|endoftext|>";
-    case '\n':
-        return "\u23CE";
-    case '\t':
-        return "\u21E5";
     default:
-        return NULL;
+        return on_mouse(&f, ed, ev);
     }
-}
-
-static float width_of(const struct ui *u, const struct ui_editor *ed, int from, int to)
-{
-    float w = 0;
-    for (int at = from; at < to;) {
-        const char *as = shown_as(ed, at);
-        int next = behind(ed, at);
-        w += as ? ui_width(u, text_type, as)
-                : font_width(u->sc->font, text_type.font, text_type.size, ed->text + at,
-                             next - at);
-        at = next;
-    }
-    return w;
-}
-
-/* The end of the line that begins at `from`: at a space where there is one. */
-static int line_end(const struct ui *u, const struct ui_editor *ed, int from, float width)
-{
-    float w = 0;
-    int word = -1;
-    for (int at = from; at < ed->n;) {
-        int next = behind(ed, at);
-        w += width_of(u, ed, at, next);
-        if (w > width && at > from) return word > from ? word : at;
-        if (ed->text[at] == '\n') return next;
-        if (ed->text[at] == ' ') word = next;
-        at = next;
-    }
-    return ed->n;
-}
-
-static void draw_line(const struct ui *u, const struct ui_editor *ed, int from, int to,
-                      float x, float cy)
-{
-    for (int at = from; at < to;) {
-        const char *as = shown_as(ed, at);
-        int next = as ? behind(ed, at) : at;
-        while (!as && next < to && !shown_as(ed, next)) next = behind(ed, next);
-        const char *text = as ? as : scene_print(u->sc, "%.*s", next - at, ed->text + at);
-        (void)ui_text(u, x, cy, ALIGN_LEFT, text_type,
-                      as ? u->theme->accent : u->theme->ink, text);
-        x += width_of(u, ed, at, next);
-        at = next;
-    }
-}
-
-/* The lines around the caret; returns where it is. */
-static struct scene_rect draw_text(const struct ui *u, const struct ui_editor *ed,
-                                   struct scene_rect field, int lines)
-{
-    int start[LINES] = {0};
-    int end[LINES] = {0};
-    int n = 0;
-    int from = 0;
-    float width = field.w - 2 * FIELD_PAD;
-    bool seen = false; /* the caret's line is among them */
-    for (int at = 0;;) {
-        int to = line_end(u, ed, at, width);
-        bool last = to >= ed->n && !(to > at && ed->text[to - 1] == '\n');
-        if (n == lines && !seen) { /* scroll */
-            memmove(start, start + 1, sizeof start - sizeof *start);
-            memmove(end, end + 1, sizeof end - sizeof *end);
-            n--;
-        }
-        if (n == lines) break;
-        start[n] = at;
-        end[n++] = to;
-        seen = seen || (ed->at >= at && (ed->at < to || last));
-        if (last) break;
-        at = to;
-    }
-    struct scene_rect caret = {field.x + FIELD_PAD, field.y + FIELD_PAD, CARET_W, LINE_H};
-    int to = 0;
-    ui_editor_selection(ed, &from, &to);
-    for (int k = 0; k < n; k++) {
-        float x = field.x + FIELD_PAD;
-        float y = field.y + FIELD_PAD + (float)(k * LINE_H);
-        int a = from > start[k] ? from : start[k];
-        int b = to < end[k] ? to : end[k];
-        if (a < b)
-            (void)scene_rect(u->sc,
-                             (struct scene_rect){x + width_of(u, ed, start[k], a), y,
-                                                 width_of(u, ed, a, b), LINE_H},
-                             0, scene_fade(u->theme->accent, select_alpha));
-        draw_line(u, ed, start[k], end[k], x, y + LINE_H * 0.5f);
-        if (ed->at >= start[k] && (ed->at < end[k] || k == n - 1)) {
-            caret.x = x + width_of(u, ed, start[k], ed->at);
-            caret.y = y;
-        }
-    }
-    if (ed->compose[0]) {
-        float w = ui_width(u, text_type, ed->compose);
-        (void)scene_rect(u->sc, (struct scene_rect){caret.x, caret.y, w, LINE_H}, 0,
-                         u->theme->accent_soft);
-        (void)ui_text(u, caret.x, caret.y + LINE_H * 0.5f, ALIGN_LEFT, text_type,
-                      u->theme->ink, ed->compose);
-        scene_line(u->sc, caret.x, caret.y + LINE_H - 2, caret.x + w,
-                   caret.y + LINE_H - 2, 1, u->theme->ink);
-    } else {
-        (void)scene_rect(u->sc, caret, 0, u->theme->accent);
-    }
-    return caret;
-}
-
-/* What lies where the path leads to. */
-static void draw_matches(const struct ui *u, const struct ui_editor *ed, float x, float y,
-                         float w)
-{
-    int shown = ed->n_match < UI_EDITOR_MATCHES ? ed->n_match : UI_EDITOR_MATCHES;
-    for (int i = 0; i < shown; i++, y += LINE_H)
-        (void)ui_text_fit(u, x, y + LINE_H * 0.5f, w, ALIGN_LEFT, text_type,
-                          u->theme->ink_soft, ed->match[i]);
-    if (ed->n_match > shown)
-        (void)ui_text(u, x, y + LINE_H * 0.5f, ALIGN_LEFT, ui_note, u->theme->ink_faint,
-                      scene_print(u->sc, "and %d more", ed->n_match - shown));
-}
-
-static float draw_button(const struct ui *u, float x, float y, int id,
-                         struct step_action a, const char *text)
-{
-    struct scene_rect box = {x, y, ui_width(u, ui_body, text) + 2 * BUTTON_PAD, BUTTON_H};
-    ui_control(ui_face(u, box, CARD_RADIUS * 0.5f, false), id, a, NULL);
-    (void)ui_text(u, box.x + box.w / 2, y + BUTTON_H * 0.5f, ALIGN_CENTER, ui_body,
-                  u->theme->ink, text);
-    return x + box.w + BUTTON_GAP;
-}
-
-static void draw_count(const struct ui *u, const struct ui_editor *ed, float right,
-                       float width, float cy)
-{
-    const char *text = ed->wrong;
-    if (ed->file && !*text) text = "where to, from this folder or from ~";
-    if (ed->path && !*text)
-        text = "a folder, a .safetensors or an llm.c .bin file; Tab completes";
-    bool over = !ed->path && ed->count > (size_t)ed->limit;
-    if (!*text && over)
-        text = scene_print(u->sc, "%zu of %d tokens: the %s is cut", ed->count, ed->limit,
-                           ed->cut_front ? "front" : "end");
-    else if (!*text)
-        text = scene_print(u->sc, "%zu of %d token%s", ed->count, ed->limit,
-                           ed->limit == 1 ? "" : "s");
-    (void)ui_text_fit(u, right - fminf(width, ui_width(u, ui_body, text)), cy, width,
-                      ALIGN_LEFT, ui_body,
-                      over || *ed->wrong ? u->theme->ink : u->theme->ink_soft, text);
-}
-
-struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
-                                  const struct scene_source *src,
-                                  const struct ui_pointer *p, const struct ui_editor *ed)
-{
-    const struct scene_theme *t = scene_theme_get(s->theme);
-    const struct ui u = {sc, s, src, p, t};
-    const struct scene_rgba black = {0, 0, 0, 255};
-    struct scene_rect all = {0, 0, sc->w, sc->h};
-    sc->clip = all;
-    scene_rect(sc, all, 0, scene_fade(black, scrim_alpha))->hit.kind = HIT_COVER;
-    float w = fminf(CARD_W, sc->w - 2 * CARD_MARGIN);
-    float field_h = LINES * LINE_H + 2 * FIELD_PAD;
-    if (ed->file) field_h = PATH_LINES * LINE_H + 2 * FIELD_PAD + ui_export_rows_h();
-    float h = 2 * CARD_PAD + TITLE_H + field_h + ROW_GAP + BUTTON_H;
-    struct scene_rect card = {(sc->w - w) / 2, (sc->h - h) / 2, w, h};
-    scene_rect(sc, ui_grown(card, SHADOW * 0.5f), CARD_RADIUS,
-               scene_fade(black, shadow_alpha))
-        ->u.rect.soft = SHADOW;
-    scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->edge)->hit.kind = HIT_COVER;
-    float x = card.x + CARD_PAD;
-    float right = card.x + w - CARD_PAD;
-    const char *name = ed->file ? "Export" : ed->path ? "Open a model" : "Text";
-    float title = ui_width(&u, title_type, name) + BUTTON_GAP;
-    (void)ui_text(&u, x, card.y + CARD_PAD + TITLE_H * 0.3f, ALIGN_LEFT, title_type,
-                  t->ink, name);
-    draw_count(&u, ed, right, right - x - title, card.y + CARD_PAD + TITLE_H * 0.3f);
-    struct scene_rect field = {x, card.y + CARD_PAD + TITLE_H, right - x, field_h};
-    float y = field.y + field.h + ROW_GAP;
-    int lines = ed->path ? PATH_LINES : LINES;
-    if (ed->file) {
-        field.h -= ui_export_rows_h();
-        ui_export_rows(&u, ed, x, field.y + field.h + ROW_GAP * 0.5f);
-    } else if (ed->path) {
-        field.h -= (LINES - PATH_LINES) * LINE_H;
-        draw_matches(&u, ed, x + FIELD_PAD, field.y + field.h, field.w - 2 * FIELD_PAD);
-    }
-    (void)scene_border(sc, field, CARD_RADIUS * 0.5f, 1, t->paper, t->edge);
-    sc->clip = field;
-    struct scene_rect caret = draw_text(&u, ed, field, lines);
-    sc->clip = all;
-    x = draw_button(&u, x, y, UI_ID_TEXT_DONE, ui_act(STEP_TEXT_DONE, 0),
-                    ed->file   ? "Export (Enter)"
-                    : ed->path ? "Open (Enter)"
-                               : "Compute (Enter)");
-    x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_EDIT, STEP_EDIT_NONE),
-                    "Cancel (Esc)");
-    if (!ed->path)
-        x = draw_button(&u, x, y, UI_ID_TEXT_CUT, ui_act(STEP_TEXT_CUT, 0),
-                        ed->cut_front ? "if too long, the front is cut"
-                                      : "if too long, the end is cut");
-    if (ed->has_special)
-        (void)draw_button(&u, x, y, UI_ID_TEXT_SPECIAL, ui_act(STEP_TEXT_SPECIAL, 0),
-                          "insert <|endoftext|>");
-    const struct scene_item *focus = scene_find(sc, s->focus);
-    if (focus && ((s->focus >= UI_ID_TEXT_DONE && s->focus <= UI_ID_TEXT_SPECIAL) ||
-                  (s->focus >= UI_ID_OUT && s->focus < UI_ID_OUT_END)))
-        (void)scene_border(sc, ui_grown(scene_item_box(sc, focus), 2), CARD_RADIUS * 0.5f,
-                           2, scene_fade(t->accent, 0), t->accent);
-    return caret;
+    if (mine) reveal(&f, ed);
+    return mine;
 }

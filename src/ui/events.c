@@ -148,6 +148,13 @@ static void fit_matrix(const struct scene *seen, const struct scene_heat *t,
                                         .z = zoom});
 }
 
+/* Two heads are zoomed and panned as one: what happens in the second's pane happens in the
+ * first's. */
+static bool in_second_pane(const struct scene *seen, float x)
+{
+    return seen->pane_by > 0 && x >= seen->canvas.x + seen->pane_by;
+}
+
 static void on_down(struct ui_pointer *p, const struct ui_event *ev,
                     const struct scene *seen, const struct step_state *s,
                     struct step_actions *out)
@@ -164,8 +171,10 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     p->press_box = scene_item_box(seen, at.item);
     if (p->press.kind == HIT_SLIDER) slide(p, out);
     if (ev->clicks == 2 && is_view(p->press.kind)) {
+        struct scene_heat heat = at.item->u.heat;
+        if (in_second_pane(seen, ev->x)) heat.x -= seen->pane_by;
         if (p->press.kind == HIT_CELLS && at.item->kind == SCENE_HEAT)
-            fit_matrix(seen, &at.item->u.heat, step_place_of(s)->view, out);
+            fit_matrix(seen, &heat, step_place_of(s)->view, out);
         else
             push(out, STEP_FIT, 0);
         p->press.kind = HIT_NONE; /* its release is no click */
@@ -184,6 +193,12 @@ static struct step_action row_action(int row, int mods)
 static bool is_weight(enum attn_tensor t)
 {
     return t == ATTN_W_Q || t == ATTN_W_K || t == ATTN_W_V || t == ATTN_W_O;
+}
+
+/* A click on a head with Ctrl: it is looked at beside the one in view. */
+static bool head_too(const struct scene_item *it, int mods)
+{
+    return it->hit.action.verb == STEP_HEAD && (mods & UI_CTRL);
 }
 
 /* One control drawn again: the same id, or, without one, the same place and action. */
@@ -210,7 +225,10 @@ static void on_up(struct ui_pointer *p, const struct ui_event *ev,
     else if (p->press.kind == HIT_CELLS)
         step_push(out, (struct step_action){.verb = STEP_PIN, .ref = at.cell});
     else if (same_control(p, &at.item->hit, scene_item_box(seen, at.item)))
-        step_push(out, at.item->hit.action.verb == STEP_ROW
+        step_push(out, head_too(at.item, ev->mods)
+                           ? (struct step_action){.verb = STEP_SECOND,
+                                                  .i = at.item->hit.action.i}
+                       : at.item->hit.action.verb == STEP_ROW
                            ? row_action(at.item->hit.action.i, ev->mods)
                            : at.item->hit.action);
 }
@@ -263,10 +281,11 @@ static void on_wheel(const struct ui_event *ev, const struct scene *seen,
                 ui_inside(seen->frame.stage, ev->x, ev->y);
     if (s->help || !over || ev->wheel == 0) return;
     if (over_wheel(ev, seen, s, out)) return;
-    step_push(out, (struct step_action){.verb = STEP_ZOOM,
-                                        .x = ev->x,
-                                        .y = ev->y,
-                                        .z = powf(zoom_notch, ev->wheel)});
+    step_push(out, (struct step_action){
+                       .verb = STEP_ZOOM,
+                       .x = in_second_pane(seen, ev->x) ? ev->x - seen->pane_by : ev->x,
+                       .y = ev->y,
+                       .z = powf(zoom_notch, ev->wheel)});
 }
 
 /* ---- the keyboard -------------------------------------------------------------------------- */

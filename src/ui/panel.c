@@ -198,14 +198,15 @@ static void draw_header(struct panel *p)
 {
     enum attn_stage stage = p->u->s->stage;
     bool cell = stage <= ATTN_SCORES || (stage <= ATTN_SOFTMAX && p->at.col >= 0);
-    const char *heading = p->at.several                ? "THESE ROWS"
+    const char *heading = step_is_paired(p->u->s)      ? "TWO HEADS"
+                          : p->at.several              ? "THESE ROWS"
                           : stage == ATTN_WEIGHTED_SUM ? "VALUE BLEND"
                           : cell                       ? "THIS CELL"
                                                        : "THIS ROW";
     float top = p->u->sc->frame.panel.y;
     ui_section(p->u, p->x, top + HEADING_CY, heading);
     p->y = top + CHIP_Y;
-    if (p->at.several)
+    if (p->at.several && !step_is_paired(p->u->s))
         (void)ui_text_fit(p->u, p->x, p->y + CHIP_H * 0.5f, p->w, ALIGN_LEFT, ui_body,
                           p->u->theme->ink_soft, panel_rows_named(p));
     else
@@ -249,7 +250,8 @@ static bool is_ready(const struct ui *u)
     const struct attn_trace *t = u->src->trace;
     return t && u->src->fits && u->src->attn && t->dims.n_tok == place->dims.n_tok &&
            t->dims.d_model == place->dims.d_model &&
-           t->dims.n_head == place->dims.n_head && t->head == place->head;
+           t->dims.n_head == place->dims.n_head && t->head == place->head &&
+           (!step_is_paired(u->s) || u->src->pair);
 }
 
 /* What the numbers would be, at the foot. */
@@ -326,6 +328,10 @@ void ui_panel(const struct ui *u)
     }
     choose_cell(&p, u->s->stage);
     draw_header(&p);
+    if (step_is_paired(u->s)) {
+        panel_two(&p);
+        return;
+    }
     draw_rows_hint(&p);
     if (p.at.several) {
         panel_rows(&p);

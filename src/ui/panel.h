@@ -139,6 +139,10 @@ void panel_switches(struct panel *p);
 float panel_ghost_height(const struct ui *u);
 void panel_ghost(struct panel *p);
 
+/* ---- two heads --------------------------------------------------------------------------- */
+
+void panel_two(struct panel *p);
+
 /* ---- the seven explanations ------------------------------------------------------------------- */
 
 void panel_dot(struct panel *p);     /* stages 1 and 2 */

@@ -139,6 +139,19 @@ struct scene_rgba panel_hue_text(const struct panel *p, int j)
     return scene_mix(scene_token_hue(j), p->u->theme->ink, hue_ink);
 }
 
+/* A piece of the bracket that joins the tokens of one character. */
+static void token_joint(const struct panel *p, int j, float x, float cy)
+{
+    enum { UP = 9, END = 3 };
+    bool before = scene_token_joins(p->u->src, j - 1);
+    bool after = scene_token_joins(p->u->src, j);
+    struct scene_rgba ink = p->u->theme->ink_soft;
+    if (!before && !after) return;
+    float y0 = before ? cy - UP : cy, y1 = after ? cy + UP : cy;
+    (void)scene_line(p->u->sc, x + END, y0, x + END, y1, EDGE_W, ink);
+    if (!before || !after) (void)scene_line(p->u->sc, x, cy, x + END, cy, EDGE_W, ink);
+}
+
 void panel_token(const struct panel *p, int j, float right, float cy, float width,
                  bool on)
 {
@@ -146,6 +159,7 @@ void panel_token(const struct panel *p, int j, float right, float cy, float widt
     const char *index = scene_print(p->u->sc, "%d", j + 1);
     const char *text = scene_token_text(p->u->sc, p->u->src, j);
     struct scene_rgba color = on ? panel_hue_text(p, j) : t->ink_faint;
+    token_joint(p, j, right + 2, cy);
     if (!*text) {
         (void)ui_text(p->u, right, cy, ALIGN_RIGHT, ui_figure, color, index);
         return;

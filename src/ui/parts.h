@@ -39,9 +39,11 @@ enum ui_id {
     UI_ID_TEXT_CANCEL,
     UI_ID_TEXT_CUT,
     UI_ID_TEXT_SPECIAL,
+    UI_ID_TEXT_BROWSE,
+    UI_ID_MATCH, /* + place in the list of what lies there */
     UI_ID_RANK = 94,
     UI_ID_LEAST,
-    UI_ID_HINT = 60,  /* + place in the row of key hints */
+    UI_ID_HINT = 70,  /* + place in the row of key hints */
     UI_ID_HEAD = 100, /* + head */
     UI_ID_EXPORT = 470,
     UI_ID_OUT, /* + choice of the export dialog, row by row */

@@ -253,7 +253,9 @@ static void draw_heads(struct rail *r)
         float cy = r->y + (float)line * pitch;
         struct scene_rect box = {x, cy - h / 2, w, h};
         bool on = i == p->head;
-        ui_control(ui_face(u, box, HEAD_RADIUS, on), UI_ID_HEAD + i, ui_act(STEP_HEAD, i),
+        struct scene_item *face = ui_face(u, box, HEAD_RADIUS, on);
+        if (step_is_paired(u->s) && i == p->second) face->u.rect.stroke = t->k;
+        ui_control(face, UI_ID_HEAD + i, ui_act(STEP_HEAD, i),
                    scene_print(u->sc, "Head %d ([ and ])", i + 1));
         struct ui_type type = close ? close_type : on ? ui_figure_strong : ui_figure;
         (void)ui_text(u, x + w / 2, cy, ALIGN_CENTER, type,

@@ -135,6 +135,19 @@ static const char *rank_text(const struct ui *u, struct attn_cmat p, struct step
     return scene_print(u->sc, "   rank %d of %d", rank, seen);
 }
 
+/* The cell in both heads, and how far they are apart. */
+static const char *two_values(const struct ui *u, struct step_ref at, float first)
+{
+    const struct scene_pair *p = u->src->pair;
+    struct attn_cmat m = p->second[at.tensor - ATTN_S_RAW];
+    float second = m.data[(size_t)at.row * (size_t)m.ld + (size_t)at.col];
+    const char *both = scene_print(u->sc, "head %d: %s   head %d: %s",
+                                   u->src->trace->head + 1, scene_number(u->sc, first, 4),
+                                   p->head + 1, scene_number(u->sc, second, 4));
+    if (!isfinite(first - second)) return both;
+    return scene_print(u->sc, "%s   %s", both, scene_signed(u->sc, first - second, 4));
+}
+
 static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
 {
     struct attn_cmat m = scene_tensor_view(u->src, at.tensor);
@@ -149,6 +162,10 @@ static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
         tip.line[0] =
             scene_print(u->sc, "%s, col %d", named(u, "row", at.row), at.col + 1);
     float v = m.data[(size_t)at.row * (size_t)m.ld + (size_t)at.col];
+    if (ui_is_grid(at.tensor) && step_is_paired(u->s) && u->src->pair) {
+        tip.line[1] = two_values(u, at, v);
+        return tip;
+    }
     tip.line[1] =
         scene_print(u->sc, "%s = %s%s", scene_tensor_name(at.tensor), full_value(u, v),
                     at.tensor == ATTN_P ? rank_text(u, m, at) : "");
