@@ -253,6 +253,7 @@ struct scene_ghost {
     const float *blend, *reach;        /* of right */
     const struct scene_change *change; /* [ATTN_TENSOR_COUNT] */
     uint64_t right_version;
+    const struct scene_checks *checks; /* of right */
 };
 
 /* Somebody's numbers beside ours: one matrix a stage, the first of the stage that differs,

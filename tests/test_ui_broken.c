@@ -31,6 +31,7 @@ static void look_for_changes(struct broken_case *b)
                                     .diff = &b->diff.trace,
                                     .blend = b->right.blend,
                                     .reach = b->right.reach,
+                                    .checks = &b->right.checks,
                                     .change = b->change,
                                     .right_version = 77};
     b->u.c.src.ghost = &b->ghost;

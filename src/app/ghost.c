@@ -153,6 +153,7 @@ struct scene_ghost ghost_view(const struct ghost *g)
 {
     return (struct scene_ghost){.right = &g->right->run.trace,
                                 .blend = g->right->run.blend,
+                                .checks = &g->right->run.checks,
                                 .reach = g->right->run.reach,
                                 .diff = &g->diff,
                                 .change = g->change,
