@@ -77,6 +77,7 @@ static bool is_chosen(const struct step_state *s, struct step_action a)
     return (a.verb == STEP_SCALE_TO && a.i == (int)s->scale) ||
            (a.verb == STEP_HEAD && a.i == step_place_of(s)->head) ||
            (a.verb == STEP_SPEED && a.x == s->speed) ||
+           (a.verb == STEP_PAIR && a.i == (int)s->pair) ||
            (a.verb == STEP_ROW && a.i == step_place_of(s)->row) || a.verb == STEP_FIT ||
            (a.verb == STEP_HEAD_BY && s->scale == STEP_TOY && a.i > 0);
 }

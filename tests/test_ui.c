@@ -96,7 +96,7 @@ static void every_key_gives_its_action(void **state)
         {"t", STEP_SCALE_TO, -1},
         {"[", STEP_HEAD_BY, -1},
         {"]", STEP_HEAD_BY, 1},
-        {"v", STEP_PAIR, -1},
+        {"a", STEP_PAIR, -1},
         {"Shift+[", STEP_SECOND_BY, -1},
         {"Shift+]", STEP_SECOND_BY, 1},
         {"f", STEP_FIT, 0},

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-enum { ID_DIFF = 1900 };
+enum { ID_DIFF = 1950 };
 
 static const float head_x = 32, head_x_small = 22, small_stage = 640;
 static const float title_y = 48, title_size = 24, line_y = 77, line_size = 14;

@@ -8,7 +8,7 @@
 static const float pane_gap = 16, pane_head = 30, pane_foot = 28, pane_margin = 4;
 static const float legend_strip = 34, cell_most = 74, note_size = 11.5f;
 static const float button_h = 22, button_pad = 9, button_gap = 5, button_size = 12;
-static const float right_pad = 16, title_y = 48, picker_gap = 10, mark = 4;
+static const float right_pad = 70, title_y = 48, picker_gap = 10, mark = 4;
 
 /* Ids of its controls: behind the overview's. */
 enum { ID_PAIR = 1100, ID_BACK = ID_PAIR + STEP_PAIR_COUNT, ID_ON };
@@ -226,7 +226,7 @@ void pair_controls(const struct brush *b)
 {
     static const char *const name[STEP_PAIR_COUNT] = {"one", "two", "difference"};
     static const char *const tip[STEP_PAIR_COUNT] = {
-        "One head (A)", "Two heads side by side (V)",
+        "One head (A)", "Two heads side by side (A)",
         "The first head minus the second (A)"};
     struct scene *sc = b->sc;
     const struct scene_rect *f = &sc->frame.stage;

@@ -50,7 +50,7 @@ enum ui_id {
     UI_ID_OUT_END =
         UI_ID_OUT + STEP_OUT_FORMAT_COUNT + STEP_OUT_PART_COUNT + STEP_OUT_SIZE_COUNT + 2,
     UI_ID_STRIP = 500, /* + head */
-    UI_ID_SWITCHES = 700,
+    UI_ID_SWITCHES = 900,
     UI_ID_SWITCHES_CLOSE,
     UI_ID_CORRECT,
     UI_ID_CORRECT_ALL,
@@ -179,7 +179,7 @@ enum ui_id_read {
     UI_ID_WHY = 860,
     UI_ID_WHY_CLOSE,
     UI_ID_LINK = 865,  /* + place among a stage's links */
-    UI_ID_CRUMB = 700, /* + operands to stay below */
+    UI_ID_CRUMB = 880, /* + operands to stay below */
 };
 
 void ui_code(const struct ui *u); /* the code drawer, where it is open */
