@@ -17,11 +17,8 @@
 static const double WARM = 20e-3, SETTLE_MOST = 0.3;
 
 static const struct bench_case *const tables[] = {
-    bench_attn_cases,
-    bench_app_cases,
-    bench_forward_cases,
-    bench_export_cases,
-    bench_numbers_cases,
+    bench_attn_cases,   bench_app_cases,     bench_forward_cases,
+    bench_export_cases, bench_numbers_cases,
 };
 
 double bench_now(void)
