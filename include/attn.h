@@ -100,8 +100,8 @@ struct attn_opts {
     bool causal;   /* j > i is forbidden */
     bool residual; /* + h in the output projection */
     /* From here on 0 is right. Stage by stage alone: see attn_opts_fused. */
-    bool shifted; /* the mask is one off: j > i + 1 is forbidden, so that
-                                    * row i sees the very token that it should predict */
+    /* The mask is one off: j > i + 1 is forbidden; row i sees what it should predict. */
+    bool shifted;
     bool no_max;  /* softmax does not subtract the row's maximum */
     bool no_bias; /* b_qkv and b_o are left out */
     bool swapped; /* Q is X * W_K and K is X * W_Q */

@@ -154,7 +154,7 @@ int main(void)
     for (int s = 0; s < N_SHAPE; s++) {
         struct problem p = {
             .d = {shapes[s].n, shapes[s].heads * shapes[s].d_head, shapes[s].heads},
-            .o = {s % 4 != 1, s % 3 != 1, s % 5 != 1}};
+            .o = {.scale = s % 4 != 1, .causal = s % 3 != 1, .residual = s % 5 != 1}};
         int w = p.d.d_model;
         p.x = matrix(p.d.n_tok, w, 1.0f);
         p.h = matrix(p.d.n_tok, w, 1.0f);

@@ -54,8 +54,8 @@ static bool one(struct step_actions *out, const char *text, size_t n, struct err
     double v = 0.0;
     int len = (int)(n < 80 ? n : 80);
     if (is("temperature", text, name)) {
-        if (!number(value, rest, &v) || v < exp2(-STEP_HEAT_MOST) ||
-            v > exp2(STEP_HEAT_MOST))
+        if (!number(value, rest, &v) || v < exp2(-(double)STEP_HEAT_MOST) ||
+            v > exp2((double)STEP_HEAT_MOST))
             return err_set(e, ERR_USAGE,
                            "--break %.*s: a temperature is a number from 0.0625 to 16",
                            len, text);
