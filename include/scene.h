@@ -352,13 +352,14 @@ struct scene_derivation {
     struct derive_series a, b; /* NORM, DIVIDE, MASK, SOFTMAX, SAME: a alone */
     int at;                    /* NORM, SOFTMAX: the operand's own place in a */
     bool hidden;               /* MASK: by the mask */
+    bool silent;               /* DOT: of a silenced head, 0 whatever its terms */
     const float *bias;         /* NULL: none */
     struct step_ref plus;      /* the residual; tensor ATTN_TENSOR_COUNT: none */
     float plus_value;
     double mean, variance, gain, shift, eps; /* NORM */
-    double max, total, heat;                 /* SOFTMAX: sum of exp; temperature */
-    double divisor;                          /* DIVIDE */
-    int head;                                /* HEAD: that made it */
+    double max, total, heat; /* SOFTMAX: sum of exp, DOT: of the terms; temperature */
+    double divisor;          /* DIVIDE */
+    int head;                /* HEAD: that made it */
 };
 /* The cell that is taken apart: under the pointer, dived into or pinned; none while the
  * stage is in motion, and where its matrix is not drawn. A pinned score is that of the

@@ -1,6 +1,7 @@
 /* Somebody's dumps beside our numbers: what they are is found out, right ones are called
  * right, and every mistake by its name. The dumps are made in double by other code. */
 #include "compare.h"
+#include "compare_view.h"
 #include "dump.h"
 #include "mistaken.h"
 
@@ -440,6 +441,21 @@ static void two_dumps_are_compared(void **state)
     (void)unlink(b);
 }
 
+/* A window shows the toy until the model is open; the comparison is not of that. */
+static void a_window_that_still_opens_the_model_keeps_the_comparison(void **state)
+{
+    (void)state;
+    const struct cli cli = {.model = "model"};
+    struct compare_view v = {.is_open = true, .cmp = {.cli = &cli}};
+    struct run_key toy = {.n_tok = 5};
+    struct run_key model = {.scale = STEP_GPT2, .model = 1, .text = 1, .n_tok = 8};
+    assert_null(compare_view_of(&v, toy));
+    assert_non_null(compare_view_of(&v, model));
+    model.second = 2; /* two heads looked at together */
+    assert_non_null(compare_view_of(&v, model));
+    assert_null(compare_view_of(&v, toy));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -455,6 +471,7 @@ int main(void)
         cmocka_unit_test(what_is_ambiguous_is_said),
         cmocka_unit_test(a_dump_of_another_shape_is_refused),
         cmocka_unit_test(two_dumps_are_compared),
+        cmocka_unit_test(a_window_that_still_opens_the_model_keeps_the_comparison),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

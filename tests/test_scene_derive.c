@@ -250,6 +250,37 @@ static void a_run_keeps_its_invariants(void **state)
     }
 }
 
+/* Stages done wrong still say how each number came about. */
+static void broken_numbers_are_what_their_operands_give(void **state)
+{
+    (void)state;
+    for (int o = 0; o < 4; o++) {
+        struct scene_case c;
+        case_open_toy(&c, 5);
+        struct attn_opts *opts = &c.state.opts;
+        opts->silent = o == 0 ? 1 : 2;
+        opts->no_max = o & 1;
+        opts->temperature = o & 2 ? 0.5f : 0;
+        opts->swapped = opts->shifted = o == 3;
+        case_run(&c);
+        for (int t = 0; t < ATTN_TENSOR_COUNT; t++) {
+            struct attn_cmat m =
+                attn_trace_view(&c.trace, (enum attn_tensor)t, c.trace.head);
+            for (int i = 0; i < m.rows * m.cols; i++) {
+                struct scene_derivation d;
+                struct step_ref r = {(enum attn_tensor)t, i / m.cols, i % m.cols};
+                assert_true(scene_derive(&d, &c.src, r));
+                if (!scene_derive_agrees(&d))
+                    fail_msg("case %d, tensor %d, %d, %d: %.9g, float64 %.17g", o, t,
+                             r.row, r.col, (double)d.value, d.sum);
+                assert_int_equal(d.silent, o == 0 && t == (int)ATTN_Z);
+                if (d.silent) assert_true(d.sum == 0 && d.total != 0);
+            }
+        }
+        case_close(&c);
+    }
+}
+
 static void what_is_broken_is_found_where_it_is(void **state)
 {
     (void)state;
@@ -291,6 +322,7 @@ int main(void)
         cmocka_unit_test(the_largest_terms_are_shown_and_their_rest_is_the_remainder),
         cmocka_unit_test(a_wrong_number_is_told_from_a_rounded_one),
         cmocka_unit_test(a_run_keeps_its_invariants),
+        cmocka_unit_test(broken_numbers_are_what_their_operands_give),
         cmocka_unit_test(what_is_broken_is_found_where_it_is),
     };
     return cmocka_run_group_tests_name("scene derive", tests, NULL, NULL);

@@ -206,7 +206,9 @@ const struct scene_compare *compare_view_of(struct compare_view *v, struct run_k
 {
     if (!v->is_open) return NULL;
     int block = key.block, head = key.head;
-    key.block = key.head = 0;
+    key.block = key.head = key.second = 0;
+    /* While a window opens the model, something else is shown that fits. */
+    if (!v->keyed && v->cmp.cli->model && !key.model) return NULL;
     if (!v->keyed) v->key = key;
     v->keyed = true;
     if (!run_key_same(v->key, key) || v->cmp.token_more) return NULL;

@@ -9,7 +9,7 @@
 struct compare_view {
     struct compare cmp;
     bool is_open, keyed;
-    struct run_key key; /* what the comparison is of; block and head aside */
+    struct run_key key; /* what the comparison is of; block and heads aside */
     int block, head;    /* that view is of, -1: none */
     struct scene_compare view;
     struct arena mem; /* the differences */
@@ -27,7 +27,8 @@ void compare_view_start(const struct compare_view *v, struct step_actions *out,
                         bool stage);
 
 /* What is to be seen of block and head of key; NULL: the comparison is not of
- * this model, text, seed or options. The first call says which it is of. */
+ * this model, text, seed or options. The first call,
+ * of the model if there is one, says which it is of. */
 const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key);
 
 #endif

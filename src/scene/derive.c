@@ -110,8 +110,9 @@ static void projection(struct scene_derivation *d, const struct scene_source *sr
     const struct attn_trace *t = src->trace;
     int which = (int)d->ref.tensor - (int)ATTN_Q, d_head = attn_d_head(t->dims);
     d->a = row_of(src, ATTN_X, d->ref.row);
-    if (t->opts.swapped && which < 2) which = 1 - which; /* Q is made by W_K */
+    /* The trace shows swapped W_Q and W_K in each other's place, but not their biases. */
     d->b = column_of(src, (enum attn_tensor)(ATTN_W_Q + which), d->ref.col);
+    if (t->opts.swapped && which < 2) which = 1 - which;
     d->n = t->dims.d_model;
     if (t->w.b_qkv && !t->opts.no_bias)
         d->bias = t->w.b_qkv + which * t->dims.d_model + t->head * d_head + d->ref.col;
@@ -172,6 +173,9 @@ static void blend(struct scene_derivation *d, const struct scene_source *src)
     d->b = column_of(src, ATTN_V, d->ref.col);
     d->n = attn_seen(t->opts, d->ref.row, t->dims.n_tok);
     dot(d);
+    d->silent = attn_is_silent(t->opts, t->head);
+    d->total = d->sum;
+    if (d->silent) d->sum = 0;
 }
 
 static void side_by_side(struct scene_derivation *d, const struct scene_source *src)

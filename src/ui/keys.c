@@ -112,7 +112,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"Ctrl \u2191", "\u2193"}, "go past selected rows"},
     {GROUP_LOOK, {"Ctrl space"}, "keep this row selected"},
     {GROUP_LOOK, {"[", "]"}, "previous, next head"},
-    {GROUP_LOOK, {"V"}, "two heads, their difference"},
+    {GROUP_LOOK, {"A"}, "two heads, their difference"},
     {GROUP_LOOK, {"Shift [", "]"}, "another second head"},
     {GROUP_LOOK, {"H"}, "every head at a glance"},
     {GROUP_LOOK, {"F"}, "everything in view"},

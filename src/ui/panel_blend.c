@@ -101,7 +101,11 @@ static void draw_sum(struct panel *p, struct window c)
     float cy = p->y + LINE_H * 0.5f - 2;
     float room = p->w - SWATCH - SPACE;
     (void)ui_text_fit(u, p->x, cy, room, ALIGN_LEFT, ui_body, u->theme->ink_soft,
-                      scene_print(u->sc, "sum = output row %d", p->at.row + 1));
+                      scene_print(u->sc,
+                                  attn_is_silent(p->t->opts, p->t->head)
+                                      ? "silenced: output row %d is 0"
+                                      : "sum = output row %d",
+                                  p->at.row + 1));
     if (u->src->blend) {
         const float *b = u->src->blend + 3 * (size_t)p->at.row;
         struct scene_rgba color = {encoded(b[0]), encoded(b[1]), encoded(b[2]), 255};

@@ -53,6 +53,17 @@ const char *panel_cell_name(const struct panel *p, struct step_ref r)
                        tail);
 }
 
+/* What softmax takes of a score, by the options as they are. */
+static const char *exp_of(const struct panel *p)
+{
+    struct attn_opts o = p->t->opts;
+    const char *s = o.no_max ? "s" : "s \u2212 max";
+    if (step_heat_of(o) == 0) return scene_print(p->u->sc, "exp(%s)", s);
+    return scene_print(p->u->sc,
+                       o.no_max ? "exp(%s \u00F7 %.3g)" : "exp((%s) \u00F7 %.3g)", s,
+                       (double)o.temperature);
+}
+
 const char *panel_made_of(const struct panel *p, const struct scene_derivation *d)
 {
     struct scene *sc = p->u->sc;
@@ -69,7 +80,7 @@ const char *panel_made_of(const struct panel *p, const struct scene_derivation *
     case DERIVE_MASK:
         return scene_print(sc, "%s: %s", name, d->hidden ? "hidden" : "stays");
     case DERIVE_SOFTMAX:
-        return scene_print(sc, "%s = exp(s \u2212 max) \u00F7 sum", name);
+        return scene_print(sc, "%s = %s \u00F7 sum", name, exp_of(p));
     case DERIVE_SAME:
         return scene_print(sc, "%s = head %d\u2019s o%s", name, d->head + 1,
                            panel_index(p, d->a.first.row, d->a.first.col));
@@ -84,6 +95,7 @@ const char *panel_made_of(const struct panel *p, const struct scene_derivation *
     case ATTN_S_RAW:
         return scene_print(sc, "%s = q%s \u00B7 k%s", name, row, col);
     case ATTN_Z:
+        if (d->silent) return scene_print(sc, "%s = 0: its head is silenced", name);
         return scene_print(sc, "%s = A%s \u00B7 column %d of V", name, row,
                            d->ref.col + 1);
     case ATTN_Y_PROJ:
@@ -250,8 +262,9 @@ static void draw_softmax(struct panel *p, const struct scene_derivation *d, floa
     const struct step_ref none = step_no_ref();
     double s = (double)derive_number(&d->a, d->at);
     line(p, panel_cell_name(p, derive_ref(&d->a, d->at)), s, derive_ref(&d->a, d->at));
-    line(p, scene_print(sc, "largest of row %d", d->ref.row + 1), d->max, none);
-    line(p, "exp(s \u2212 max)", exp((s - d->max) / d->heat), none);
+    if (!p->t->opts.no_max)
+        line(p, scene_print(sc, "largest of row %d", d->ref.row + 1), d->max, none);
+    line(p, exp_of(p), exp((s - d->max) / d->heat), none);
     line(p, "sum of the row\u2019s exp", d->total, none);
     int shown[SHARE_MOST];
     int room = (int)((p->bottom - p->y - after - PANEL_SECTION_H) / LINE_LEAST_H) - 1;
@@ -260,6 +273,11 @@ static void draw_softmax(struct panel *p, const struct scene_derivation *d, floa
     int m = scene_derive_shown(d, most, p->u->s->by_place || d->n <= most, shown);
     panel_section(p, "EXP OF THE ROW");
     double rest = d->total;
+    double longest = 1; /* bar; without the maximum, e^s has no bound */
+    for (int k = 0; k < m; k++) {
+        double e = exp(((double)derive_number(&d->a, shown[k]) - d->max) / d->heat);
+        if (isfinite(e)) longest = fmax(longest, e);
+    }
     float left = p->x + CELL_W + GAP, right = p->x + p->w - CELL_W - GAP;
     for (int i = 0; i < m; i++) {
         double e = exp(((double)derive_number(&d->a, shown[i]) - d->max) / d->heat);
@@ -268,11 +286,11 @@ static void draw_softmax(struct panel *p, const struct scene_derivation *d, floa
         if (shown[i] == d->at) panel_mark(p, cy, LINE_LEAST_H);
         panel_token(p, shown[i], p->x + CELL_W, cy, CELL_W, e > 0);
         if (e > 0 && isfinite(e))
-            (void)scene_rect(p->u->sc,
-                             (struct scene_rect){left, cy - GAP * 0.5f,
-                                                 fmaxf(1, (float)e * (right - left)),
-                                                 GAP},
-                             1, scene_token_hue(shown[i]));
+            (void)scene_rect(
+                p->u->sc,
+                (struct scene_rect){left, cy - GAP * 0.5f,
+                                    fmaxf(1, (float)(e / longest) * (right - left)), GAP},
+                1, scene_token_hue(shown[i]));
         (void)ui_text(p->u, p->x + p->w, cy, ALIGN_RIGHT, ui_figure, p->u->theme->ink,
                       panel_number(p, ui_figure, CELL_W, (float)e, 4));
         panel_operand(p, (struct scene_rect){p->x, p->y, p->w, LINE_LEAST_H},
@@ -375,7 +393,9 @@ static void draw_verdict(struct panel *p, const struct scene_derivation *d)
     bool good = scene_derive_agrees(d);
     double off = fabs((double)d->value - d->sum);
     const char *text =
-        !good ? scene_print(u->sc, "%.6g in float64: more than rounding", d->sum)
+        d->silent ? scene_print(u->sc, "silenced: the terms\u2019 sum %.4g is left out",
+                                d->total)
+        : !good   ? scene_print(u->sc, "%.6g in float64: more than rounding", d->sum)
         : !(off > 0)
             ? "float64 gives the very same number"
             : scene_print(u->sc, "off by %.1e, rounding allows %.1e", off, d->bound);
