@@ -171,9 +171,10 @@ static void fill_mlp(struct compare_view *v, const struct compare_block *b)
     v->mlp[0] = '\0';
     for (int t = MODEL_T_LN_2; t <= (int)MODEL_T_BLOCK; t++) {
         if (!b->there[t] || !b->diff[t].n_bad) continue;
-        (void)snprintf(v->mlp, sizeof v->mlp,
-                       "Behind the seven stages, in the MLP, %s differs first.",
-                       model_tensor_name((enum model_tensor)t));
+        (void)snprintf(
+            v->mlp, sizeof v->mlp,
+            "In the MLP after the seven stages, the first array to differ is %s.",
+            model_tensor_name((enum model_tensor)t));
         return;
     }
 }

@@ -204,8 +204,8 @@ static bool first_text(struct loaded *l, char *note, size_t room, struct err *e)
         }
         if (!loaded_set_text(l, text, n, note, room, e)) return false;
         (void)snprintf(note, room,
-                       "%s: its vocabulary has no token for an English "
-                       "sentence; some that it has are shown",
+                       "%s: no tokens for an English sentence; some of its own are "
+                       "shown",
                        info->name);
         return true;
     }

@@ -16,6 +16,8 @@ static const float caption_size_small = 14, caption_leading_small = 19,
                    caption_up_small = 78;
 static const float cost_size = 12, cost_size_least = 9, cost_up = 16,
                    canvas_inset_small = 22;
+static const float low_stage = 720; /* under it the caption is small, as above the code */
+static const float banner_down = 4; /* of the title, below the banner of what is broken */
 
 /* ---- the whole stage ------------------------------------------------------------------------------ */
 
@@ -25,8 +27,9 @@ static void head_draw(const struct stage *st, const struct stage_words *w)
     const struct scene_rect *f = &sc->frame.stage;
     const struct scene_theme *t = st->b.theme;
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
-    (void)scene_text(sc, x, f->y + title_y, ALIGN_LEFT, FONT_UI_BOLD, title_size, t->ink,
-                     st->spec->text.title);
+    float down = scene_broken_text(sc, st->b.s) ? banner_down : 0;
+    (void)scene_text(sc, x, f->y + title_y + down, ALIGN_LEFT, FONT_UI_BOLD, title_size,
+                     t->ink, st->spec->text.title);
     float room = f->x + f->w - x - 16;
     const char *formula = scene_fit_text(sc, FONT_MONO, formula_size, room, w->formula);
     (void)scene_text(sc, x, f->y + formula_y, ALIGN_LEFT, FONT_MONO, formula_size, t->ink,
@@ -83,7 +86,7 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     const struct scene_rect *f = &sc->frame.stage;
     if (!scene_has_foot(f->h)) return;
     int n = sc->n;
-    bool small = f->w < 760;
+    bool small = f->w < 760 || f->h < low_stage;
     float size = small ? caption_size_small : caption_size;
     float leading = small ? caption_leading_small : caption_leading;
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);

@@ -12,8 +12,7 @@ static const float head_x = 32, head_x_small = 22, small_stage = 640;
 static const float title_y = 48, title_size = 24, line_y = 77, line_size = 14;
 static const float foot_up = 64, foot_size = 14, foot_leading = 19;
 static const float chips_w = 92, label_h = 30, below_h = 46, cell_most = 60;
-static const float button_h = 24, button_pad = 10, button_size = 13, button_radius = 5,
-                   button_gap = 4;
+static const float button_h = 22, button_pad = 9, button_size = 12, button_gap = 5;
 
 const char *scene_diff_name(enum step_diff d)
 {
@@ -33,18 +32,20 @@ static float draw_switch(struct scene *sc, const struct scene_theme *t,
     float x = right;
     for (int d = STEP_DIFF_COUNT - 1; d >= 0; d--) {
         const char *name = scene_diff_name((enum step_diff)d);
-        float w = font_width(sc->font, FONT_UI, button_size, name, -1) + 2 * button_pad;
+        float w =
+            font_width(sc->font, FONT_UI_BOLD, button_size, name, -1) + 2 * button_pad;
         bool on = d == (int)now;
+        enum scene_font font = on ? FONT_UI_BOLD : FONT_UI;
         x -= w + (d + 1 < STEP_DIFF_COUNT ? button_gap : 0);
         struct scene_item *it = scene_border(
-            sc, (struct scene_rect){x, cy - button_h / 2, w, button_h}, button_radius, 1,
-            on ? t->accent_soft : t->paper, on ? t->accent : t->edge);
+            sc, (struct scene_rect){x, cy - button_h / 2, w, button_h}, button_h / 2,
+            on ? 1.5f : 1, on ? t->accent_soft : t->panel, on ? t->accent : t->track);
         it->hit = (struct scene_hit){.kind = HIT_ACTION,
                                      .action = {.verb = STEP_DIFF, .i = d},
                                      .id = ID_DIFF + d,
                                      .tip = scene_print(sc, "Show %s (M)", name)};
-        (void)scene_text(sc, x + w / 2, cy + sc->font->cap[FONT_UI] * button_size / 2,
-                         ALIGN_CENTER, FONT_UI, button_size, on ? t->ink : t->ink_soft,
+        (void)scene_text(sc, x + w / 2, cy + sc->font->cap[font] * button_size / 2,
+                         ALIGN_CENTER, font, button_size, on ? t->accent : t->ink_soft,
                          name);
     }
     return x;

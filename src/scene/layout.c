@@ -22,11 +22,12 @@ struct spacing {
     float label_above, label_below;
 };
 static const struct spacing roomy = {102, 122, 22, 72, 28, 34, 14, 30, 26};
-static const struct spacing tight = {90, 97, 10, 54, 16, 26, 10, 27, 20};
+static const struct spacing tight = {95, 97, 10, 54, 16, 26, 10, 27, 20};
 
 static const float legend_room = 148, strip_room = 84, strip_room_many = 26, margin = 4;
 static const float cell_max_scores = 74, grid_share_w = 0.62f, grid_share_h = 0.70f;
 static const float cell_max = 60, cell_one_by_one = 14; /* points */
+static const float cell_number = 20, operand_least = 4; /* a cell that shows its number */
 static const float cell_max_many = 30;                  /* where cells are not square */
 static const float extent_min = 24;
 static const float axis_power = 0.75f, scores_share = 0.80f, weights_share = 0.66f;
@@ -138,7 +139,9 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
                   cell_max_scores);
         struct pitch p = {fminf(cell, (w - cell * (float)e.c) / (float)e.k), cell,
                           fminf(cell, (h - cell * (float)e.r) / (float)e.k), cell};
-        if (cell > square && fminf(p.k_w, p.k_h) >= cell_one_by_one) return p;
+        /* where squares are too small for numbers, S alone shows them */
+        float least = square < cell_number ? operand_least : cell_one_by_one;
+        if (cell > square && fminf(p.k_w, p.k_h) >= least) return p;
     }
     if (square >= cell_one_by_one) return (struct pitch){square, square, square, square};
     struct pitch p;

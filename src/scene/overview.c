@@ -498,6 +498,10 @@ static void draw_foot(struct grid_of_heads *g, float x, float right, float y)
     float width = right - x;
     const char *text = "Enter opens \u00B7 arrows move \u00B7 Ctrl wheel zooms \u00B7 "
                        "marks: share of weight over 0.4, definition on hover";
+    static const char brief[] =
+        "Enter opens \u00B7 arrows move \u00B7 Ctrl wheel zooms \u00B7 "
+        "marks: weight over 0.4";
+    if (font_width(sc->font, FONT_MONO, foot_size, text, -1) > width) text = brief;
     if (done < g->n_block) {
         text = scene_print(sc, "computing block %d of %d \u2026", done + 1, g->n_block);
         float w = font_width(sc->font, FONT_MONO, foot_size, text, -1) + button_pad;

@@ -9,6 +9,7 @@ static const float pane_gap = 16, pane_head = 30, pane_foot = 28, pane_margin = 
 static const float legend_strip = 34, cell_most = 74, note_size = 11.5f;
 static const float button_h = 22, button_pad = 9, button_gap = 5, button_size = 12;
 static const float right_pad = 70, title_y = 48, picker_gap = 10, mark = 4;
+static const float head_x = 32, head_x_small = 22; /* where the stage's texts begin */
 
 /* Ids of its controls: behind the overview's. */
 enum { ID_PAIR = 1100, ID_BACK = ID_PAIR + STEP_PAIR_COUNT, ID_ON };
@@ -140,11 +141,12 @@ static void draw_pane(const struct stage *whole, enum face f, struct scene_rect 
 static void draw_note(const struct stage *st, float y)
 {
     struct scene *sc = st->b.sc;
+    const struct scene_rect *f = &sc->frame.stage;
     const char *text =
         scene_print(sc, "orange: more in head %d \u00B7 blue: more in head %d",
                     st->b.place->head + 1, st->b.src->pair->head + 1);
-    (void)scene_text(sc, st->b.canvas.x + 2, y, ALIGN_LEFT, FONT_UI, note_size,
-                     st->b.theme->ink_soft, text);
+    (void)scene_text(sc, f->x + (f->w < 640 ? head_x_small : head_x), y, ALIGN_LEFT,
+                     FONT_UI, note_size, st->b.theme->ink_soft, text);
 }
 
 void pair_draw(struct stage *st)

@@ -83,11 +83,17 @@ static int tick_step(float pitch, float apart)
     return 1024;
 }
 
+/* Every number where a cell has room for it, wide points. */
+static float ticks_apart(float pitch, float wide, float apart)
+{
+    return pitch >= wide ? pitch : apart;
+}
+
 /* Ticks at 1, step, 2 step, ... and n; one too near to n is left out. */
 static int tick_at(int k, int step, int n, float pitch, float apart)
 {
     int at = k == 0 ? 1 : k * step;
-    if (k > 0 && at == 1) return 0;
+    if (k > 0 && (at == 1 || (float)(at - 1) * pitch < apart)) return 0;
     if (at > n) return k > 0 && (k - 1) * step < n ? n : -1;
     if (at != n && (float)(n - at) * pitch < apart) return k == 0 ? 1 : n;
     return at;
@@ -96,10 +102,11 @@ static int tick_at(int k, int step, int n, float pitch, float apart)
 static void row_ticks(const struct brush *b, const struct grid *g, float alpha)
 {
     struct scene *sc = b->sc;
-    int step = tick_step(g->cell_h, tick_apart_y), last = 0;
+    float apart = ticks_apart(g->cell_h, tick_size + 3, tick_apart_y);
+    int step = tick_step(g->cell_h, apart), last = 0;
     float right = fmaxf(g->x - 8, b->canvas.x + 34);
     for (int k = 0; last < g->rows; k++) {
-        int at = tick_at(k, step, g->rows, g->cell_h, tick_apart_y * 0.7f);
+        int at = tick_at(k, step, g->rows, g->cell_h, apart * 0.7f);
         if (at < 0) break;
         if (at == 0 || at <= last) continue;
         last = at;
@@ -213,7 +220,10 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
     if (g.y < b->canvas.y + header_h)
         header_paper(
             b, (struct scene_rect){b->canvas.x, b->canvas.y, b->canvas.w, header_h});
-    int step = chips ? 1 : tick_step(g.cell_w, tick_apart_x), last = 0;
+    float wide =
+        font_width(sc->font, FONT_MONO, tick_size, scene_print(sc, "%d", g.cols), -1);
+    float apart = ticks_apart(g.cell_w, wide + 8, tick_apart_x);
+    int step = tick_step(g.cell_w, apart), last = 0;
     int j0 = first_visible(b->canvas.x, g.x, g.cell_w, g.cols);
     int j1 = first_visible(b->canvas.x + b->canvas.w, g.x, g.cell_w, g.cols - 1) + 1;
     if (chips) {
@@ -230,7 +240,7 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
         return;
     }
     for (int k = 0; last < g.cols; k++) {
-        int at = tick_at(k, step, g.cols, g.cell_w, tick_apart_x * 0.7f);
+        int at = tick_at(k, step, g.cols, g.cell_w, apart * 0.7f);
         if (at < 0) break;
         if (at == 0 || at <= last) continue;
         last = at;

@@ -163,7 +163,7 @@ const char *panel_made_of(const struct panel *p, const struct scene_derivation *
  * are added, *so_far is the trace's value; else what the animation has come to. */
 bool panel_terms(struct panel *p, const struct scene_derivation *d, float after,
                  float *so_far);
-void panel_result(struct panel *p, const char *label, float v, bool done);
+void panel_result(struct panel *p, const char *label, float v, bool sign, bool done);
 /* A click there, or Enter on the first, leads to where that operand came from. */
 void panel_operand(struct panel *p, struct scene_rect box, struct step_ref r);
 /* Stage 2: the row's scores as bars. */

@@ -485,7 +485,7 @@ void panel_apart(struct panel *p, const struct scene_derivation *d)
     draw_kind(p, d,
               (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0)) +
                   (row ? panel_row_height(p->n) : 0));
-    panel_result(p, panel_cell_name(p, d->ref), d->value, true);
+    panel_result(p, panel_cell_name(p, d->ref), d->value, d->ref.tensor != ATTN_P, true);
     if (many) draw_curve(p, d);
     if (d->kind != DERIVE_GIVEN && d->kind != DERIVE_HEAD) draw_verdict(p, d);
     if (row) panel_row_so_far(p);

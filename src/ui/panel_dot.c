@@ -226,7 +226,7 @@ bool panel_terms(struct panel *p, const struct scene_derivation *d, float after,
     return true;
 }
 
-void panel_result(struct panel *p, const char *label, float v, bool done)
+void panel_result(struct panel *p, const char *label, float v, bool sign, bool done)
 {
     float h = p->apart ? RESULT_TIGHT_H : RESULT_H;
     if (!p->apart) panel_rule(p);
@@ -237,7 +237,8 @@ void panel_result(struct panel *p, const char *label, float v, bool done)
     (void)ui_text_fit(p->u, p->x, cy, p->w / 2, ALIGN_LEFT, ui_body, t->ink_soft, label);
     (void)ui_text(p->u, p->x + p->w, cy, ALIGN_RIGHT, result_type,
                   done ? t->ink : t->ink_soft,
-                  panel_signed(p, result_type, p->w / 2, v, 3));
+                  sign ? panel_signed(p, result_type, p->w / 2, v, 3)
+                       : panel_number(p, result_type, p->w / 2, v, 4));
     p->y += h;
 }
 
@@ -316,6 +317,6 @@ void panel_dot(struct panel *p)
     float v = 0;
     bool done = panel_terms(p, &d, after, &v);
     const char *name = panel_cell_name(p, ref);
-    panel_result(p, scores ? scene_print(sc, "score %s", name) : name, v, done);
+    panel_result(p, scores ? scene_print(sc, "score %s", name) : name, v, true, done);
     if (scores) panel_row_so_far(p);
 }

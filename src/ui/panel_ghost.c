@@ -101,14 +101,16 @@ static void thumb(const struct ui *u, struct scene_rect box, enum step_see see,
     (void)ui_touch(u, touch, UI_ID_SEE + (int)see, ui_act(STEP_SEE, (int)see), tip[see]);
 }
 
-/* "weight of ·cat in row 3" */
+/* "weight of “·cat” in row 3" */
 static const char *cell_name(const struct ui *u, enum attn_tensor id, int row, int col)
 {
     struct scene *sc = u->sc;
     if (ui_is_grid(id)) {
         const char *of = scene_token_text(sc, u->src, col);
         return scene_print(sc, "%s of %s in row %d", id == ATTN_P ? "weight" : "score",
-                           *of ? of : scene_print(sc, "token %d", col + 1), row + 1);
+                           *of ? scene_print(sc, "\u201C%s\u201D", of)
+                               : scene_print(sc, "token %d", col + 1),
+                           row + 1);
     }
     return scene_print(sc, "%s, row %d, column %d", scene_tensor_name(id), row + 1,
                        col + 1);

@@ -26,7 +26,7 @@ static const char *elsewhere(const struct panel *p)
 {
     return scene_print(
         p->u->sc,
-        "The next token is told by the last block's output: see block %d, or "
+        "The next token comes from the last block\u2019s output: see block %d, or "
         "the overview (H).",
         step_place_of(p->u->s)->n_block);
 }

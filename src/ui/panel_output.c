@@ -136,7 +136,8 @@ void panel_output(struct panel *p)
     const struct attn_trace *t = p->t;
     struct view v = view_of(p);
     int extra = (t->w.b_o != NULL) + t->opts.residual + 1; /* bias, residual, sum */
-    float after = PANEL_RULE_H + panel_next_height(p);
+    bool next = panel_next_height(p) > 0;
+    float after = PANEL_RULE_H + panel_next_height(p) + (next ? PART_GAP : 0);
     if (v.lines)
         panel_pair(p, "columns of Y shown",
                    scene_print(sc, "%d\u2013%d of %d", v.from + 1, v.from + v.n,
@@ -159,5 +160,6 @@ void panel_output(struct panel *p)
                   panel_row_of(p, ATTN_H, p->at.row) + v.from, false);
     panel_rule(p);
     draw_part(p, v, "sum y", panel_row_of(p, ATTN_Y, p->at.row) + v.from, true);
+    if (next) p->y += PART_GAP;
     panel_next(p);
 }

@@ -185,9 +185,10 @@ static void draw_step(const struct rail *r, int i)
                   scene_print(u->sc, "%d", i + 1));
     float name = r->x + STEP_NAME, mark = bar.x + bar.w - VERDICT_R - VERDICT_LINE;
     float room = (u->src->compare ? mark - 2 * VERDICT_R : bar.x + bar.w) - name;
-    (void)ui_text_fit(u, name, r->y, room, ALIGN_LEFT, now ? step_now : step_type,
-                      now || done ? t->ink : t->ink_soft,
-                      scene_stage_text_of((enum attn_stage)i).title);
+    const char *title = scene_stage_text_of((enum attn_stage)i).title;
+    bool bold = now && ui_width(u, step_now, title) <= room; /* rather than cut */
+    (void)ui_text_fit(u, name, r->y, room, ALIGN_LEFT, bold ? step_now : step_type,
+                      now || done ? t->ink : t->ink_soft, title);
     draw_verdict(r, i, mark, VERDICT_R);
 }
 

@@ -141,10 +141,11 @@ static void draw_foot(const struct panel *p, float cy)
 void panel_switches(struct panel *p)
 {
     const struct ui *u = p->u;
-    bool low = p->bottom - p->y < TOP + LINE_COUNT * LINE_H + FOOT_H;
+    float room = p->bottom - p->y - TOP - FOOT_H;
+    bool low = room < LINE_COUNT * LINE_H;
     struct place all = {p->x, p->w, low ? NAME_LOW_H : NAME_H,
                         low ? CHOICE_LOW_H : CHOICE_H};
-    float pitch = low ? LINE_LOW_H : LINE_H, y = p->y + TOP;
+    float pitch = fminf(fmaxf(room / LINE_COUNT, LINE_LOW_H), LINE_H), y = p->y + TOP;
     ui_section(u, p->x, p->y + HEADING_CY, "WHAT IF");
     struct scene_rect close = {p->x + p->w - CLOSE, p->y + HEADING_CY - CLOSE * 0.5f,
                                CLOSE, CLOSE};

@@ -8,8 +8,10 @@
 
 enum {
     BANNER_H = 24,
-    MESSAGE_H = 32,
-    MAKING_H = 4, /* of the bar that says how far a film is */
+    MESSAGE_H = 32, /* of one line */
+    MESSAGE_LEADING = 17,
+    MESSAGE_MORE = 24, /* a line more covers a whole line of the caption */
+    MAKING_H = 4,      /* of the bar that says how far a film is */
     BAR_PAD = 24,
     TIP_PAD = 11,
     TIP_LINE = 19,
@@ -50,7 +52,7 @@ static void draw_banner(const struct ui *u)
     struct scene_rect button = {box.x + box.w - w - BACK_PAD, box.y + BACK_INSET, w,
                                 BANNER_H - 2 * BACK_INSET};
     static const char *const looked_at[STEP_SEE_COUNT] = {
-        "What if: ", "Correct, without: ", "Difference by: "};
+        "What if: ", "Correct, without: ", "Difference made by: "};
     bar(u, box, "");
     (void)ui_text_fit(u, box.x + BAR_PAD, box.y + box.h / 2,
                       button.x - box.x - BAR_PAD - BACK_PAD, ALIGN_LEFT, ui_strong,
@@ -65,20 +67,6 @@ static void draw_banner(const struct ui *u)
                   ui_strong, u->theme->on_warn, back);
 }
 
-static void draw_message(const struct ui *u)
-{
-    if (!u->src->message) return;
-    struct scene_rect box = u->sc->frame.stage;
-    box.y += box.h - MESSAGE_H;
-    box.h = MESSAGE_H;
-    bar(u, box, u->src->message);
-    if (!(u->src->making > 0)) return;
-    box.y += box.h - MAKING_H;
-    box.h = MAKING_H;
-    box.w *= fminf(u->src->making, 1);
-    (void)scene_rect(u->sc, box, 0, u->theme->accent);
-}
-
 /* ---- tooltip ------------------------------------------------------------------------------- */
 
 /* The texts of a tooltip; lines past the last are NULL. */
@@ -87,8 +75,9 @@ struct tip {
     const char *line[TIP_LINES];
 };
 
-/* A long text in lines, broken at spaces. */
-static void tip_wrap(const struct ui *u, struct ui_type type, struct tip *tip)
+/* A long text in lines of at most `width` points, broken at spaces. */
+static void tip_wrap(const struct ui *u, struct ui_type type, float width,
+                     struct tip *tip)
 {
     const char *rest = tip->line[0];
     for (int i = 0; i < TIP_LINES && *rest; i++) {
@@ -96,7 +85,7 @@ static void tip_wrap(const struct ui *u, struct ui_type type, struct tip *tip)
         while (rest[n]) {
             n++;
             while (rest[n] && rest[n] != ' ') n++;
-            if (fit && font_width(u->sc->font, type.font, type.size, rest, n) > TIP_MOST)
+            if (fit && font_width(u->sc->font, type.font, type.size, rest, n) > width)
                 break;
             fit = n;
         }
@@ -104,6 +93,32 @@ static void tip_wrap(const struct ui *u, struct ui_type type, struct tip *tip)
         rest += fit;
         while (*rest == ' ') rest++;
     }
+}
+
+/* At the stage's foot, in as many lines as it needs. */
+static void draw_message(const struct ui *u)
+{
+    if (!u->src->message) return;
+    struct scene_rect box = u->sc->frame.stage;
+    struct tip text = {.line = {u->src->message}};
+    float room = box.w - 2 * BAR_PAD;
+    if (ui_width(u, ui_strong, u->src->message) > room)
+        tip_wrap(u, ui_strong, room, &text);
+    int n = 1;
+    while (n < TIP_LINES && text.line[n]) n++;
+    float h = MESSAGE_H + (float)(n - 1) * MESSAGE_MORE;
+    float first = (h - (float)(n - 1) * MESSAGE_LEADING) / 2;
+    box.y += box.h - h;
+    box.h = h;
+    bar(u, box, "");
+    for (int i = 0; i < n; i++)
+        (void)ui_text_fit(u, box.x + BAR_PAD, box.y + first + (float)i * MESSAGE_LEADING,
+                          room, ALIGN_LEFT, ui_strong, u->theme->on_warn, text.line[i]);
+    if (!(u->src->making > 0)) return;
+    box.y += box.h - MAKING_H;
+    box.h = MAKING_H;
+    box.w *= fminf(u->src->making, 1);
+    (void)scene_rect(u->sc, box, 0, u->theme->accent);
 }
 
 /* "row 3 ·sat": a token's number and, where it has one, its text. */
@@ -187,7 +202,7 @@ static void draw_tip(const struct ui *u)
         type = ui_figure;
     }
     if (!tip.line[0]) return;
-    if (at.item->hit.kind != HIT_CELLS) tip_wrap(u, type, &tip);
+    if (at.item->hit.kind != HIT_CELLS) tip_wrap(u, type, TIP_MOST, &tip);
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     float w = 0;
     int n = 1;

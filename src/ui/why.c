@@ -18,17 +18,18 @@ enum {
     BUTTON_UP = 39, /* middle of the button, from the stage's top */
     SHADOW = 18
 };
-static const float text_size = 13.5f, shadow_alpha = 0.16f;
+static const float text_size = 13.5f, button_size = 12, shadow_alpha = 0.16f;
 
 static void button(const struct ui *u)
 {
     struct scene_rect f = u->sc->frame.stage;
     struct scene_rect box = {f.x + f.w - MARGIN - BUTTON_W,
                              f.y + BUTTON_UP - BUTTON_H * 0.5f, BUTTON_W, BUTTON_H};
+    struct ui_type type = {u->s->why ? FONT_UI_BOLD : FONT_UI, button_size};
     ui_control(ui_face(u, box, BUTTON_H * 0.5f, u->s->why), UI_ID_WHY,
                ui_act(STEP_WHY, 0), "Why this step is here, and what it costs (Y)");
-    (void)ui_text(u, box.x + box.w / 2, box.y + box.h / 2, ALIGN_CENTER, ui_body,
-                  u->theme->ink, "why?");
+    (void)ui_text(u, box.x + box.w / 2, box.y + box.h / 2, ALIGN_CENTER, type,
+                  u->s->why ? u->theme->accent : u->theme->ink_soft, "why?");
 }
 
 /* Draws from y on and returns where it ends. */
@@ -62,9 +63,10 @@ static float body(const struct ui *u, float x, float y, float w)
 void ui_why(const struct ui *u)
 {
     struct scene *sc = u->sc;
+    bool compared = u->src->compare && u->s->diff != STEP_DIFF_OFF;
     if (u->s->over.open) return;
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
-    button(u);
+    if (!compared) button(u); /* else its place is the comparison's */
     if (!u->s->why) return;
     struct scene_rect f = sc->frame.stage;
     f.h += sc->frame.code.h; /* over the code too */
