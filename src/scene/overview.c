@@ -14,6 +14,7 @@ static const float sort_w = 150, menu_line = 28, menu_pad = 6, box_radius = 6;
 static const float grid_top = 116, grid_foot = 46, grid_left = 48, grid_right = 16;
 static const float legend_w = 150, legend_gap = 18, legend_line = 24, dot = 4.5f;
 static const float number_size = 11, number_gap = 9, foot_up = 16, foot_size = 12;
+static const float legend_up = 52; /* below the heads, over the foot */
 static const float pitch_least = 24, pitch_most = 170, gap_share = 0.09f, gap_most = 6;
 static const float name_least = 40, name_size = 9.5f, cell_radius = 2, frame_w = 2.5f;
 static const float bar_w = 160, bar_h = 5;
@@ -560,12 +561,12 @@ void overview_build(struct scene *sc, const struct step_state *s,
     if (beside)
         draw_legend(&g, right - legend_w + legend_gap, g.box.y + legend_line / 2, false);
     else
-        draw_legend(&g, x, f.y + f.h - grid_foot, true);
+        draw_legend(&g, x, f.y + f.h - legend_up, true);
     if (beside)
         draw_range(&g, right - legend_w + legend_gap,
                    g.box.y + legend_line * (MARK_COUNT + 0.5f));
     else
-        draw_range(&g, right - ramp_w - 2, f.y + f.h - grid_foot - ramp_h / 2);
+        draw_range(&g, right - ramp_w - 2, f.y + f.h - legend_up - ramp_h / 2);
     draw_foot(&g, x, right, f.y + f.h - foot_up);
     float sort_y = small ? f.y + title_y - title_size * 0.36f : line;
     struct scene_rect under = draw_sort(&g, right - (small ? 0 : beside_w), sort_y);

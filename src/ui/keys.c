@@ -106,7 +106,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_STEPS, {"-", "="}, "slower, faster"},
     {GROUP_STEPS, {"R"}, "restart the stage"},
     {GROUP_STEPS, {"C", "Y"}, "its code, why it is here"},
-    {GROUP_STEPS, {"Enter", "O"}, "a cell's origin, its order"},
+    {GROUP_STEPS, {"Enter", "O"}, "a cell\u2019s origin, its order"},
     {GROUP_LOOK, {"\u2191", "\u2193"}, "select a row"},
     {GROUP_LOOK, {"Shift \u2191", "\u2193"}, "select several rows"},
     {GROUP_LOOK, {"Ctrl \u2191", "\u2193"}, "go past selected rows"},

@@ -215,8 +215,7 @@ static void line(struct panel *p, const char *label, double v, struct step_ref r
             ui_is_grid(r.tensor) ? panel_range(p, ATTN_S_RAW) : panel_range(p, r.tensor);
         panel_cell(p, box, (float)v, range, ui_figure, text);
     } else {
-        (void)ui_text(u, right - GAP * 0.5f, cy, ALIGN_RIGHT, ui_figure, u->theme->ink,
-                      text);
+        (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, u->theme->ink, text);
     }
     if (operand) panel_operand(p, box, r);
     p->y += LINE_H;

@@ -210,7 +210,9 @@ bool panel_terms(struct panel *p, const struct scene_derivation *d, float after,
     l.pitch = panel_pitch(p, count, after, TERM_LEAST_H, (float)most);
     for (int i = 0; i < m; i++) term(p, d, &l, shown[i], i < added);
     if (!all)
-        plain_line(p, &l, scene_print(p->u->sc, "the rest (%d terms)", d->n - m),
+        plain_line(p, &l,
+                   scene_print(p->u->sc, "the rest (%d term%s)", d->n - m,
+                               d->n - m == 1 ? "" : "s"),
                    (float)rest_of(d, shown, m));
     *so_far = (float)l.sum;
     if (added < m) {

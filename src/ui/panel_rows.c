@@ -116,9 +116,10 @@ void panel_rows(struct panel *p)
     struct several v;
     if (!add_up(p, &v)) return;
     struct scene *sc = p->u->sc;
-    const char *note = p->t->opts.causal ? "Every row's weights sum to 1. Where a row's "
-                                           "weight is masked it counts as 0."
-                                         : "Every row's weights sum to 1.";
+    const char *note = p->t->opts.causal
+                           ? "Every row\u2019s weights sum to 1. Where a row\u2019s "
+                             "weight is masked it counts as 0."
+                           : "Every row\u2019s weights sum to 1.";
     float after = PANEL_RULE_H + (float)((PAIRS + 1) * PANEL_PAIR_H) + GAP +
                   panel_prose_height(p, note);
     draw_sources(p, &v, after);

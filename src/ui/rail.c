@@ -308,7 +308,7 @@ static void draw_what_if(struct rail *r)
     static const char *const tip[SWITCH_COUNT] = {
         "What if scores were not divided by \u221Ad_head?",
         "What if a token could see the ones after it?",
-        "What if the block's input were not added to its output?"};
+        "What if the block\u2019s input were not added to its output?"};
     r->y += flow(r, TO_WHAT_IF);
     ui_section(r->u, r->x, r->y, "WHAT IF");
     struct scene_rect heading = {r->x, r->y - SWITCH_H * 0.5f, r->w, SWITCH_H};
@@ -389,7 +389,7 @@ static void draw_playback(struct rail *r)
                              .lo = 0,
                              .hi = 1,
                              .value = u->s->time,
-                             .tip = "The stage's time: drag, or , and ."};
+                             .tip = "The stage\u2019s time: drag, or , and ."};
     ui_slider(u, x, r->y, w, &time);
     r->y += flow(r, TO_SPEEDS);
     static const char *const name[SPEED_COUNT] = {"\u00BC\u00D7", "\u00BD\u00D7",
