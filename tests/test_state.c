@@ -59,7 +59,8 @@ static struct step_action any_action(uint64_t *seed)
         STEP_ROW_WALK, STEP_ROW_KEEP,  STEP_HOVER,     STEP_TOGGLE,   STEP_LOG,
         STEP_ZOOM,     STEP_PAN,       STEP_FIT,       STEP_THEME,    STEP_UI_SIZE_BY,
         STEP_OVERVIEW, STEP_OVER_KIND, STEP_OVER_SORT, STEP_OVER_AT,  STEP_OVER_OPEN,
-        STEP_BLOCK};
+        STEP_BLOCK,    STEP_CODE,      STEP_CODE_TAB,  STEP_WHY,      STEP_TERMS,
+        STEP_SWITCHES};
     size_t n = sizeof verbs / sizeof *verbs;
     struct step_action a = {.verb = verbs[case_random(seed) % n]};
     a.i = (int)(case_random(seed) % 12) - 1;

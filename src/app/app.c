@@ -196,16 +196,17 @@ const char *app_state(const struct app *a, struct arena *mem, struct err *e)
 {
     const struct loaded *l = &a->source.loaded;
     bool loaded = step_is_loaded(&a->step.place[STEP_GPT2]);
-    const struct state_shown now = {.step = &a->step,
-                                    .model = loaded ? a->source.path : NULL,
-                                    .text = l->typed,
-                                    .n_text = loaded ? l->n_typed : 0,
-                                    .cut_front = loaded && l->cut_front,
-                                    .compare =
-                                        a->compare ? a->compare->cmp.cli->compare : NULL,
-                                    .w = a->px_w,
-                                    .h = a->px_h,
-                                    .density = a->base};
+    const struct state_shown now = {
+        .step = &a->step,
+        .model = loaded ? a->source.path : NULL,
+        .text = l->typed,
+        .n_text = loaded ? l->n_typed : 0,
+        .cut_front = loaded && l->cut_front,
+        .compare = a->compare ? a->compare->cmp.cli->compare : NULL,
+        .tolerance = a->compare ? a->compare->cmp.cli->tolerance : 0.0,
+        .w = a->px_w,
+        .h = a->px_h,
+        .density = a->base};
     *mem = (struct arena){0};
     const char *line = NULL;
     if (arena_init(mem, state_line_bytes(&now) + 64, e)) line = state_line(&now, mem);

@@ -50,6 +50,8 @@ const char cli_help[] =
     "residual=off\n"
     "  --see broken|correct|difference  of a broken result and the correct one\n"
     "  --switches           with the panel of all that can be set wrong\n"
+    "  --code c|pytorch     with the stage's code; --why: and why the stage is there\n"
+    "  --terms              a cell's terms in their order, not the largest first\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
     "  --size WxH           of the window or the picture, pixels; WxHmm or Wmm: of a\n"
@@ -105,6 +107,7 @@ enum option {
     OPT_LEAST,
     OPT_BREAK,
     OPT_SEE,
+    OPT_CODE,
     OPT_THEME,
     OPT_UI,
     OPT_SIZE,
@@ -126,6 +129,8 @@ enum option {
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
     OPT_SWITCHES,
+    OPT_WHY,
+    OPT_TERMS,
     OPT_VERSION,
     OPT_PLAY,
     OPT_STATE,
@@ -161,7 +166,10 @@ static const char *const option_names[OPT_COUNT] = {
     [OPT_LEAST] = "--least",
     [OPT_BREAK] = "--break",
     [OPT_SEE] = "--see",
+    [OPT_CODE] = "--code",
     [OPT_SWITCHES] = "--switches",
+    [OPT_WHY] = "--why",
+    [OPT_TERMS] = "--terms",
     [OPT_THEME] = "--theme",
     [OPT_UI] = "--ui",
     [OPT_SIZE] = "--size",
@@ -450,6 +458,19 @@ static bool break_options(struct cli *c, const struct given *g, struct err *e)
     }
     return see ? err_set(e, ERR_USAGE, "--see %s: is broken, correct or difference", see)
                : true;
+}
+
+/* What is read beside the picture. */
+static bool read_options(struct cli *c, const struct given *g, struct err *e)
+{
+    int tab = STEP_CODE_C;
+    if (!one_of_many(g, OPT_CODE, state_code_tabs, STEP_CODE_TAB_COUNT, &tab, e))
+        return false;
+    if (g->at[OPT_CODE]) push(c, STEP_CODE, 0, 0.0f);
+    if (g->at[OPT_CODE]) push(c, STEP_CODE_TAB, tab, 0.0f);
+    if (g->at[OPT_WHY]) push(c, STEP_WHY, 0, 0.0f);
+    if (g->at[OPT_TERMS]) push(c, STEP_TERMS, 0, 0.0f);
+    return true;
 }
 
 static bool off_option(struct cli *c, const struct given *g, struct err *e)
@@ -910,7 +931,8 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         return true;
     }
     return mode_options(c, &g, e) && number_options(c, &g, e) && size_option(c, &g, e) &&
-           density_option(c, &g, e) && place_options(c, &g, e) && off_option(c, &g, e) &&
-           source_options(c, &g, e) && look_options(c, &g, e) && time_options(c, &g, e) &&
-           pair_options(c, &g, e) && shown_options(c, &g, e);
+           density_option(c, &g, e) && place_options(c, &g, e) &&
+           read_options(c, &g, e) && off_option(c, &g, e) && source_options(c, &g, e) &&
+           look_options(c, &g, e) && time_options(c, &g, e) && pair_options(c, &g, e) &&
+           shown_options(c, &g, e);
 }

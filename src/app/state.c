@@ -24,6 +24,11 @@ const char *const state_over_sorts[STEP_SORT_COUNT] = {
     [STEP_SORT_ITSELF] = "itself",     [STEP_SORT_INDUCTION] = "induction",
 };
 
+const char *const state_code_tabs[STEP_CODE_TAB_COUNT] = {
+    [STEP_CODE_C] = "c",
+    [STEP_CODE_TORCH] = "pytorch",
+};
+
 /* ---- the line --------------------------------------------------------------------------- */
 
 struct line {
@@ -229,6 +234,9 @@ static void put_sources(struct line *l, const struct state_shown *now)
 {
     const struct step_state *s = now->step;
     if (s->rank == STEP_RANK_CONTRIBUTION) say(l, " --rank contribution");
+    if (s->code.open) say(l, " --code %s", state_code_tabs[s->code.tab]);
+    if (s->why) say(l, " --why");
+    if (s->by_place) say(l, " --terms");
     if (s->least_weight > 0.0f) say(l, " --least %.9g", (double)s->least_weight);
 }
 
@@ -261,6 +269,7 @@ static void put_compare(struct line *l, const struct state_shown *now)
     if (!now->compare) return;
     say(l, " --compare");
     put_word(l, now->compare, strlen(now->compare));
+    if (now->tolerance > 0.0) say(l, " --tolerance %.9g", now->tolerance);
     say(l, " --window --show %s", state_diffs[now->step->diff]);
 }
 

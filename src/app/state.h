@@ -17,6 +17,7 @@ struct state_shown {
     size_t n_text;
     bool cut_front;
     const char *compare; /* path of the dump beside it; NULL: none */
+    double tolerance;    /* of the comparison; 0: the usual */
     int w, h;            /* pixels */
     float density;       /* pixels a point at UI size 100% */
 };
@@ -34,5 +35,6 @@ enum { STATE_ROW_RUNS = 20 };
 extern const char *const state_diffs[STEP_DIFF_COUNT]; /* of --show */
 extern const char *const state_over_kinds[STEP_OVER_KIND_COUNT];
 extern const char *const state_over_sorts[STEP_SORT_COUNT];
+extern const char *const state_code_tabs[STEP_CODE_TAB_COUNT];
 
 #endif
