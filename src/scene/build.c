@@ -21,13 +21,13 @@ static const float banner_down = 4; /* of the title, below the banner of what is
 
 /* ---- the whole stage ------------------------------------------------------------------------------ */
 
-static void head_draw(const struct stage *st, const struct stage_words *w)
+/* down: of the title, points. */
+static void head_draw(const struct stage *st, const struct stage_words *w, float down)
 {
     struct scene *sc = st->b.sc;
     const struct scene_rect *f = &sc->frame.stage;
     const struct scene_theme *t = st->b.theme;
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
-    float down = scene_broken_text(sc, st->b.s) ? banner_down : 0;
     (void)scene_text(sc, x, f->y + title_y + down, ALIGN_LEFT, FONT_UI_BOLD, title_size,
                      t->ink, st->spec->text.title);
     float room = f->x + f->w - x - 16;
@@ -211,7 +211,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
     }
     pair_controls(&st.b);
     struct stage_words w = scene_words(sc, s, src, cell);
-    head_draw(&st, &w);
+    head_draw(&st, &w, scene_broken_text(sc, state) ? banner_down : 0);
     if (ready) strip_draw(&st);
     foot_draw(&st, &w);
 }

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const float line_w = 1.25f, frame_w = 1.5f, frame_least = 9; /* points */
+static const float line_w = 1.25f, frame_w = 1.5f, frame_least = 9;    /* points */
+static const float number_least = 20, clear_x = 0.47f, clear_y = 0.4f; /* of a cell */
 static const float least_alpha = 0.3f; /* of the line of a small term */
 
 /* The drawn matrix that a tensor's cells lie in; NULL: it is not in view. */
@@ -40,7 +41,8 @@ static void outline(const struct stage *st, struct scene_rect r, struct scene_rg
 }
 
 /* From an operand to the result: from the left out of the cell's foot, from above out of
- * its side, so that lines fan out instead of lying on each other. */
+ * its side, so that lines fan out instead of lying on each other. Where cells show numbers
+ * the fan is narrow, to run beside the figures and not through them. */
 static void lead(const struct stage *st, struct step_ref from, struct scene_rect to,
                  float strength)
 {
@@ -53,11 +55,14 @@ static void lead(const struct stage *st, struct step_ref from, struct scene_rect
     bool above = fabsf(r.x + r.w / 2 - to.x - to.w / 2) < 1;
     float x0 = r.x + r.w / 2, y0 = r.y + r.h / 2, x1 = to.x + to.w / 2,
           y1 = to.y + to.h / 2;
+    bool numbers = fminf(to.w, to.h) >= number_least;
     if (beside) {
         y0 = r.y + r.h;
+        if (numbers) y1 += to.h * clear_y;
         x1 = r.x < to.x ? to.x : to.x + to.w;
     } else if (above) {
         x0 = r.x + r.w;
+        if (numbers) x1 += to.w * clear_x;
         y1 = r.y < to.y ? to.y : to.y + to.h;
     }
     (void)scene_line(st->b.sc, x0, y0, x1, y1, line_w, ink);

@@ -2,6 +2,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- top bar ------------------------------------------------------------------------ */
 
@@ -150,6 +151,20 @@ static float draw_left(const struct ui *u, float cy, bool with_subtitle)
     return x + ui_width(u, place_type, "head 88");
 }
 
+/* What is loaded, with as many of its parts as there is room for. */
+static const char *label_in(const struct ui *u, float room)
+{
+    static const char dot[] = " \u00B7 ";
+    const char *text = u->src->label ? u->src->label : "";
+    while (ui_width(u, ui_body, text) > room) {
+        const char *last = NULL;
+        for (const char *at = text; (at = strstr(at, dot)) != NULL; at++) last = at;
+        if (!last) break;
+        text = scene_print(u->sc, "%.*s", (int)(last - text), text);
+    }
+    return text;
+}
+
 void ui_top_bar(const struct ui *u)
 {
     struct scene *sc = u->sc;
@@ -176,14 +191,15 @@ void ui_top_bar(const struct ui *u)
     float left = draw_left(u, cy, fit->subtitle), w = (float)fit->switch_w;
     draw_dims(u, dim, (float)fit->dim_gap, right, cy);
     float room = right - TOP_GAP;
+    const char *text = label_in(u, room - left - 2 * TOP_GAP - w);
+    label = ceilf(ui_width(u, ui_body, text)); /* not a hair less than it needs */
     float x = fminf(sc->frame.stage.x + (sc->frame.stage.w - w) / 2,
                     room - label - TOP_GAP - w);
     x = fmaxf(x, left + TOP_GAP);
     scale_switch(u, x, w, cy);
     x += w + TOP_GAP;
     if (!u->src->label || room - x < LABEL_LEAST) return;
-    (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft,
-                      u->src->label);
+    (void)ui_text_fit(u, x, cy, room - x, ALIGN_LEFT, ui_body, t->ink_soft, text);
     if (!step_is_loaded(step_place_of(u->s))) return;
     struct scene_rect all = {x, cy - SWITCH_H * 0.5f, room - x, SWITCH_H};
     struct scene_item *touch = scene_rect(sc, all, 0, scene_fade(t->panel, 0));

@@ -356,11 +356,12 @@ void ui_code(const struct ui *u)
                      u->theme->edge);
     int room = (int)((box.h - HEAD_H - 4) / LINE_H);
     int from = first_shown(u, c, room);
+    float top = box.y + HEAD_H + (box.h - HEAD_H - (float)(room * LINE_H)) / 2;
     for (int i = 0; i < room && from + i < c->n; i++)
-        draw_line(u, &c->line[from + i],
-                  (struct scene_rect){box.x + 4, box.y + HEAD_H + (float)(i * LINE_H),
-                                      box.w - 8, LINE_H},
-                  UI_ID_CODE_LINE + i);
+        draw_line(
+            u, &c->line[from + i],
+            (struct scene_rect){box.x + 4, top + (float)(i * LINE_H), box.w - 8, LINE_H},
+            UI_ID_CODE_LINE + i);
     const char *file = from < c->n ? c->line[from].file : "";
     draw_head(
         u, box,
