@@ -450,21 +450,53 @@ static void paste(struct app *a)
     SDL_free(text);
 }
 
+/* The mouse in the editor. true: the event was the editor's. */
+static bool edit_by_mouse(struct app *a, const struct ui_event *ev)
+{
+    struct ui_editor *ed = &a->editor;
+    int at = ed->at;
+    if (!ui_editor_event(ed, ev, &a->scene)) return false;
+    if (ed->at != at && !ed->path) look_at_edited(a);
+    a->pointer.x = ev->x;
+    a->pointer.y = ev->y;
+    return true;
+}
+
+/* What is not a letter and not a way through the text. true: the event was the editor's. */
+static bool edit_command(struct app *a, const struct ui_event *ev)
+{
+    struct ui_editor *ed = &a->editor;
+    bool ctrl = ev->kind == UI_KEY && ev->mods == UI_CTRL;
+    bool enter =
+        ev->kind == UI_KEY && ev->key == UI_KEY_ENTER && !ev->mods && !ed->compose[0];
+    if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
+        copy_selection(a);
+        if (ev->key == 'x' && ed->at != ed->anchor) (void)ui_editor_insert(ed, "", 0);
+        look_at_edited(a);
+    } else if (ctrl && ev->key == 'v') {
+        paste(a);
+        look_at_edited(a);
+    } else if (ctrl && ev->key == 'o' && ed->can_browse) {
+        app_apply(a, (struct step_action){.verb = STEP_TEXT_BROWSE});
+    } else if (enter && ed->path && ed->pick >= 0) {
+        pick_match(a, ed->pick);
+    } else if (enter) {
+        app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
+    } else {
+        /* What concerns the window still does; letters come as text. */
+        return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
+                 ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
+    }
+    return true;
+}
+
 /* true: the event was the editor's and not the program's. */
 static bool edit(struct app *a, const struct ui_event *ev)
 {
     struct ui_editor *ed = &a->editor;
     bool letters = ev->kind == UI_TEXT || ev->kind == UI_COMPOSE;
     if (!a->step.editing) return letters;
-    if (ev->kind != UI_KEY && !letters) {
-        int at = ed->at;
-        if (!ui_editor_event(ed, ev, &a->scene)) return false;
-        if (ed->at != at && !ed->path) look_at_edited(a);
-        a->pointer.x = ev->x;
-        a->pointer.y = ev->y;
-        return true;
-    }
-    bool ctrl = ev->kind == UI_KEY && ev->mods == UI_CTRL;
+    if (ev->kind != UI_KEY && !letters) return edit_by_mouse(a, ev);
     bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
                  !ev->mods && !ed->compose[0];
     if (press && a->step.focus) return false; /* the focused button's */
@@ -475,30 +507,8 @@ static bool edit(struct app *a, const struct ui_event *ev)
         return true;
     }
     int pick = ed->pick;
-    if (ui_editor_event(ed, ev, &a->scene)) {
-        if (ed->pick == pick) look_at_edited(a);
-        return true;
-    }
-    if (ctrl && (ev->key == 'c' || ev->key == 'x')) {
-        copy_selection(a);
-        if (ev->key == 'x' && ed->at != ed->anchor) (void)ui_editor_insert(ed, "", 0);
-    } else if (ctrl && ev->key == 'v') {
-        paste(a);
-    } else if (ctrl && ev->key == 'o' && ed->can_browse) {
-        app_apply(a, (struct step_action){.verb = STEP_TEXT_BROWSE});
-        return true;
-    } else if (press && ev->key == UI_KEY_ENTER && ed->path && ed->pick >= 0) {
-        pick_match(a, ed->pick);
-        return true;
-    } else if (press && ev->key == UI_KEY_ENTER) {
-        app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
-        return true;
-    } else {
-        /* What concerns the window still does; letters come as text. */
-        return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
-                 ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
-    }
-    look_at_edited(a);
+    if (!ui_editor_event(ed, ev, &a->scene)) return edit_command(a, ev);
+    if (ed->pick == pick) look_at_edited(a);
     return true;
 }
 
@@ -582,13 +592,13 @@ static bool no_such(const struct app *a, struct step_action action, struct err *
 {
     const struct step_place *p = step_place_of(&a->step);
     const struct {
-        enum step_verb verb;
         const char *what;
+        enum step_verb verb;
         int n;
     } parts[] = {
-        {STEP_BLOCK, "block", p->n_block},     {STEP_HEAD, "head", p->dims.n_head},
-        {STEP_ROW, "row", p->dims.n_tok},      {STEP_SECOND, "head", p->dims.n_head},
-        {STEP_ROW_ALSO, "row", p->dims.n_tok}, {STEP_ROWS_AND, "row", p->dims.n_tok}};
+        {"block", STEP_BLOCK, p->n_block},     {"head", STEP_HEAD, p->dims.n_head},
+        {"row", STEP_ROW, p->dims.n_tok},      {"head", STEP_SECOND, p->dims.n_head},
+        {"row", STEP_ROW_ALSO, p->dims.n_tok}, {"row", STEP_ROWS_AND, p->dims.n_tok}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (parts[i].verb == action.verb)
             return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,

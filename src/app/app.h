@@ -35,6 +35,7 @@ struct app_config {
     struct compare_view *compare;     /* the caller's, shown all the while; may be NULL */
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by subject
 struct app {
     struct gfx *gfx;     /* NULL: on paper */
     struct paper *paper; /* NULL: not needed yet */

@@ -281,6 +281,33 @@ static bool whole(const struct given *g, enum option o, long long lo, long long 
     return true;
 }
 
+/* "9" or "3-7" at the head of a list, both in 1 .. hi. Its end, or NULL: it is none. */
+static const char *row_run(const char *at, long long hi, long long v[2], bool *range)
+{
+    char text[2][12] = {{0}};
+    size_t n = strspn(at, "0123456789"), m = 0;
+    *range = at[n] == '-';
+    if (*range) m = strspn(at + n + 1, "0123456789");
+    const char *end = at + n + (*range ? m + 1 : 0);
+    if (n >= sizeof text[0] || m >= sizeof text[1] || (*end && *end != ',') ||
+        (*end == ',' && !end[1]))
+        return NULL;
+    memcpy(text[0], at, n);
+    memcpy(text[1], *range ? at + n + 1 : at, *range ? m : n);
+    bool ok = parse_whole(text[0], &v[0]) && parse_whole(text[1], &v[1]);
+    return ok && v[0] >= 1 && v[0] <= v[1] && v[1] <= hi ? end : NULL;
+}
+
+/* Marks rows from .. to, from 1. false: one was marked before. */
+static bool take_rows(bool *taken, long long from, long long to)
+{
+    for (long long i = from - 1; i < to; i++) {
+        if (taken[i]) return false;
+        taken[i] = true;
+    }
+    return true;
+}
+
 /* --row: "9", "3-7,9". Each row is 1 .. hi. */
 static bool row_list(struct step_actions *out, const struct given *g, long long hi,
                      struct err *e)
@@ -289,25 +316,10 @@ static bool row_list(struct step_actions *out, const struct given *g, long long 
     int parts = 0;
     bool taken[STEP_MODEL_TOKENS] = {false};
     for (; at && *at && parts < MOST_RUNS; parts++) {
-        char text[2][12] = {{0}};
         long long v[2] = {0, 0};
-        size_t n = strspn(at, "0123456789"), m = 0;
-        bool range = at[n] == '-';
-        if (range) m = strspn(at + n + 1, "0123456789");
-        const char *end = at + n + (range ? m + 1 : 0);
-        bool ok = n < sizeof text[0] && m < sizeof text[1] && (*end == ',' || !*end) &&
-                  !(*end == ',' && !end[1]);
-        if (ok) {
-            memcpy(text[0], at, n);
-            memcpy(text[1], range ? at + n + 1 : at, range ? m : n);
-            ok = parse_whole(text[0], &v[0]) && parse_whole(text[1], &v[1]) &&
-                 v[0] >= 1 && v[0] <= v[1] && v[1] <= hi;
-        }
-        for (long long i = v[0]; ok && i <= v[1]; i++) {
-            ok = !taken[i - 1];
-            taken[i - 1] = true;
-        }
-        if (!ok) break;
+        bool range = false;
+        const char *end = row_run(at, hi, v, &range);
+        if (!end || !take_rows(taken, v[0], v[1])) break;
         step_push(out, (struct step_action){.verb = parts ? STEP_ROW_ALSO : STEP_ROW,
                                             .i = (int)v[0] - 1});
         if (range)
@@ -837,6 +849,31 @@ static bool picture_options(struct cli *c, const struct given *g, struct err *e)
     return film_options(c, g, e);
 }
 
+static bool tolerance_option(struct cli *c, const struct given *g, struct err *e)
+{
+    const char *text = g->at[OPT_TOLERANCE];
+    char *end = NULL;
+    if (!text) return true;
+    c->tolerance = strtod(text, &end);
+    if (strspn(text, "+-.0123456789eE") == strlen(text) && end != text && !*end &&
+        c->tolerance > 0.0 && c->tolerance <= 1.0)
+        return true;
+    return err_set(e, ERR_USAGE, "--tolerance %s: is a number above 0, 1 at most", text);
+}
+
+static bool show_option(struct cli *c, const struct given *g, struct err *e)
+{
+    const char *show = g->at[OPT_SHOW];
+    c->show = STEP_DIFF_DIFFERENCE;
+    for (int d = 0; show && d < STEP_DIFF_COUNT; d++)
+        if (strcmp(state_diffs[d], show) == 0) {
+            c->show = (enum step_diff)d;
+            return true;
+        }
+    return !show || err_set(e, ERR_USAGE,
+                            "--show %s: is difference, theirs, ours or animation", show);
+}
+
 /* What goes into numbers and what comes out; without a picture there is no window. */
 static bool number_options(struct cli *c, const struct given *g, struct err *e)
 {
@@ -862,25 +899,7 @@ static bool number_options(struct cli *c, const struct given *g, struct err *e)
         return err_set(e, ERR_USAGE,
                        "--with %s: compares two dumps, without a model and a picture",
                        g->at[OPT_WITH]);
-    const char *text = g->at[OPT_TOLERANCE];
-    if (text) {
-        char *end = NULL;
-        c->tolerance = strtod(text, &end);
-        if (strspn(text, "+-.0123456789eE") != strlen(text) || end == text || *end ||
-            !(c->tolerance > 0.0 && c->tolerance <= 1.0))
-            return err_set(e, ERR_USAGE, "--tolerance %s: is a number above 0, 1 at most",
-                           text);
-    }
-    c->show = STEP_DIFF_DIFFERENCE;
-    const char *show = g->at[OPT_SHOW];
-    if (show) {
-        int d = 0;
-        while (d < STEP_DIFF_COUNT && strcmp(state_diffs[d], show) != 0) d++;
-        if (d == STEP_DIFF_COUNT)
-            return err_set(e, ERR_USAGE,
-                           "--show %s: is difference, theirs, ours or animation", show);
-        c->show = (enum step_diff)d;
-    }
+    if (!tolerance_option(c, g, e) || !show_option(c, g, e)) return false;
     c->dump = g->at[OPT_DUMP];
     c->stages = g->at[OPT_STAGES];
     c->blocks = g->at[OPT_BLOCKS];

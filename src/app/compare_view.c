@@ -75,7 +75,7 @@ static struct attn_cmat slice(const float *data, enum model_tensor t, struct att
     if (t >= MODEL_T_SCORES && t <= MODEL_T_WEIGHTS)
         return (struct attn_cmat){data + (size_t)head * (size_t)n * (size_t)n, n, n, n};
     if (model_tensor_has_heads(t))
-        return (struct attn_cmat){data + head * each, n, each, d.d_model};
+        return (struct attn_cmat){data + (size_t)head * (size_t)each, n, each, d.d_model};
     return (struct attn_cmat){data, n, d.d_model, d.d_model};
 }
 

@@ -23,6 +23,7 @@ static const size_t keep_bytes = (size_t)512 << 20;
 static const float progress_model = 0.45f;
 static const float progress_start = 0.05f;
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by who may touch it
 struct worker {
     const struct attn_kernels *k;
     uint32_t event;

@@ -133,7 +133,7 @@ static void note(struct model_theirs *t, const char *format, ...)
 static bool lay_out(struct model_theirs *t, const struct model_numbers *ours,
                     struct err *e)
 {
-    size_t bytes = 64 * 64, head = (size_t)ours->dims.n_head;
+    size_t bytes = 4096, head = (size_t)ours->dims.n_head;
     for (int id = 0; id < MODEL_T_COUNT; id++)
         bytes +=
             (size_t)model_numbers_count(ours, (enum model_tensor)id) * sizeof(float) +

@@ -365,10 +365,10 @@ static bool may_merge(const char *axes, int n, const struct form *f)
     return false;
 }
 
-/* Whether the sizes shape[0..rank) are those of the axes, merged here and there. At most
- * four calls deep. */
+/* Whether the sizes shape[0..rank) are those of the axes, merged here and there. */
+// NOLINTNEXTLINE(misc-no-recursion): at most four calls deep
 static bool fits(const char *axes, const struct form *f, struct sizes s,
-                 const int64_t *shape, int rank) // NOLINT(misc-no-recursion): see above
+                 const int64_t *shape, int rank)
 {
     int n = (int)strlen(axes);
     if (n == 0 || rank == 0) return n == 0 && rank == 0;

@@ -30,8 +30,8 @@ struct sizes {
 /* A way to read an array as a target: the order of its axes, from the slowest on.
  *   n token (query)  m token (key)  h head  c within a head  d model  w MLP  p Q, K or V */
 struct form {
-    struct target target;
     const char *order;
+    struct target target;
     int head; /* the one head that it is, or -1: all */
 };
 /* Those whose sizes the array's shape is, axes of size 1 aside; at most `room` of them.

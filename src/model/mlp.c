@@ -101,7 +101,7 @@ bool model_net_embed(struct model_net *m, float *out, const int32_t *ids, int n,
                               e);
         if (ok && !without_positions)
             ok = tensor_read_rows(&m->weights, m->layout.wpe, position,
-                                  (uint64_t)(i + shift), 1, &seen, e);
+                                  (uint64_t)i + (uint64_t)shift, 1, &seen, e);
         for (int a = 0; ok && a < d && !without_positions; a++) h[a] += position[a];
     }
     arena_free(&mem);

@@ -112,8 +112,7 @@ static bool lay_out(struct work *w, struct err *e)
     struct model_numbers *v = w->v;
     const size_t square = (size_t)w->d * (size_t)w->d;
     const struct model_mlp *mlp = w->b->mlp;
-    size_t need =
-        ((size_t)w->n * 3 * (size_t)w->d + 4 * square) * sizeof(float) + 64 * 64;
+    size_t need = ((size_t)w->n * 3 * (size_t)w->d + 4 * square) * sizeof(float) + 4096;
     v->dims = (struct attn_dims){w->n, w->d, w->heads};
     v->d_mlp = mlp ? mlp->width : 0;
     for (int t = 0; t < MODEL_T_COUNT; t++)
@@ -323,7 +322,8 @@ static void project(const struct work *w)
         for (int k = 0; k < 3; k++)
             for (int h = 0; h < w->heads; h++) {
                 int from = w->r->split_per_head ? (3 * h + k) * each : k * d + h * each;
-                memcpy(v->at[MODEL_T_Q + k] + (size_t)i * (size_t)d + h * each,
+                memcpy(v->at[MODEL_T_Q + k] + (size_t)i * (size_t)d +
+                           (size_t)h * (size_t)each,
                        w->qkv + (size_t)i * 3 * (size_t)d + from,
                        (size_t)each * sizeof(float));
             }
@@ -333,7 +333,7 @@ static void project(const struct work *w)
 /* Head h's [n, d_head] of a tensor with heads side by side, and its [n, n]. */
 static struct attn_cmat slice(const struct work *w, enum model_tensor t, int h)
 {
-    return cmat(w->v->at[t] + h * w->d_head, w->n, w->d_head, w->d);
+    return cmat(w->v->at[t] + (size_t)h * (size_t)w->d_head, w->n, w->d_head, w->d);
 }
 
 static float *scores_of(const struct work *w, enum model_tensor t, int h)
@@ -452,9 +452,9 @@ static void sum_up(const struct work *w)
     struct model_numbers *v = w->v;
     int n = w->n, d = w->d, each = w->d_head;
     for (int h = 0; h < w->heads; h++)
-        must(attn_weighted_sum(w->c, mat(v->at[MODEL_T_Z] + h * each, n, each, d),
-                               head_cmat(w, MODEL_T_WEIGHTS, h), slice(w, MODEL_T_V, h),
-                               causal));
+        must(attn_weighted_sum(
+            w->c, mat(v->at[MODEL_T_Z] + (size_t)h * (size_t)each, n, each, d),
+            head_cmat(w, MODEL_T_WEIGHTS, h), slice(w, MODEL_T_V, h), causal));
     done(w, MODEL_T_Z);
     float *to = v->at[MODEL_T_MERGED];
     const float *from = v->at[MODEL_T_Z];
@@ -465,7 +465,8 @@ static void sum_up(const struct work *w)
     for (int h = 0; h < w->heads; h++)
         for (int i = 0; i < n; i++)
             memcpy(to + ((size_t)h * (size_t)n + (size_t)i) * (size_t)each,
-                   from + (size_t)i * (size_t)d + h * each, (size_t)each * sizeof *to);
+                   from + (size_t)i * (size_t)d + (size_t)h * (size_t)each,
+                   (size_t)each * sizeof *to);
 }
 
 static void add(const struct work *w, enum model_tensor to, enum model_tensor from,

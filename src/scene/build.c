@@ -131,6 +131,38 @@ static void code_room(struct scene *sc, const struct step_state *s)
     sc->frame.code = (struct scene_rect){f->x, f->y + f->h, f->w, h};
 }
 
+/* The matrices in their motion, and what is marked in them. */
+static void stage_draw(struct stage *st)
+{
+    static void (*const motion[])(struct stage *) = {
+        [MOTION_DOT] = motion_dot,           [MOTION_FADE] = motion_fade,
+        [MOTION_DIAGONAL] = motion_diagonal, [MOTION_SOFTMAX] = motion_softmax,
+        [MOTION_BLEND] = motion_blend,
+    };
+    const struct brush *b = &st->b;
+    struct scene_rect all = b->sc->clip;
+    bool difference = step_seen(b->s) == STEP_SEE_DIFFERENCE && b->src->ghost;
+    b->sc->clip = b->canvas;
+    if (step_is_paired(b->s)) {
+        pair_draw(st);
+    } else if (difference) {
+        st->done = true;
+        st->f.moving = false;
+        motion_difference(st);
+    } else {
+        motion[st->spec->motion](st);
+        trail_draw(st);
+        if (b->s->stage == ATTN_SCORES) {
+            key_label(st, 1);
+            float lo, hi;
+            score_range(st, &lo, &hi);
+            struct grid on = grid_on_screen(b, st->l.result[0]);
+            grid_legend(b, &on, MAP_DIVERGING, lo, hi);
+        }
+    }
+    b->sc->clip = all;
+}
+
 void scene_build(struct scene *sc, const struct step_state *state,
                  const struct scene_source *source)
 {
@@ -138,11 +170,6 @@ void scene_build(struct scene *sc, const struct step_state *state,
     scene_seen_of(&seen, state, source);
     const struct step_state *s = seen.s;
     const struct scene_source *src = seen.src;
-    static void (*const motion[])(struct stage *) = {
-        [MOTION_DOT] = motion_dot,           [MOTION_FADE] = motion_fade,
-        [MOTION_DIAGONAL] = motion_diagonal, [MOTION_SOFTMAX] = motion_softmax,
-        [MOTION_BLEND] = motion_blend,
-    };
     sc->order = (struct scene_order){.n = 0};
     sc->pane_by = 0;
     if (s->over.open) {
@@ -185,27 +212,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
         st.f = focus_of(&st);
         if (st.f.row >= 0)
             cell = (struct step_ref){st.spec->result[0], st.f.row, st.f.col};
-        struct scene_rect all = sc->clip;
-        sc->clip = st.b.canvas;
-        bool difference = step_seen(s) == STEP_SEE_DIFFERENCE && src->ghost;
-        if (paired) {
-            pair_draw(&st);
-        } else if (difference) {
-            st.done = true;
-            st.f.moving = false;
-            motion_difference(&st);
-        } else {
-            motion[st.spec->motion](&st);
-        }
-        if (!difference && !paired) trail_draw(&st);
-        if (s->stage == ATTN_SCORES && !difference && !paired) {
-            key_label(&st, 1);
-            float lo, hi;
-            score_range(&st, &lo, &hi);
-            struct grid on = grid_on_screen(&st.b, st.l.result[0]);
-            grid_legend(&st.b, &on, MAP_DIVERGING, lo, hi);
-        }
-        sc->clip = all;
+        stage_draw(&st);
     } else {
         waiting_draw(sc, theme, src, st.b.canvas);
     }

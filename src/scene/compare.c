@@ -79,7 +79,7 @@ static void draw_matrix(const struct brush *b, const struct scene_compared *c,
     float hi = d == STEP_DIFF_DIFFERENCE ? c->difference_range : c->range;
     if (!(hi > 0)) hi = 1;
     style.m = chosen(c, d);
-    style.key = b->src->compare->version * (ATTN_TENSOR_COUNT * STEP_DIFF_COUNT) +
+    style.key = b->src->compare->version * ATTN_TENSOR_COUNT * STEP_DIFF_COUNT +
                 (uint64_t)c->tensor * STEP_DIFF_COUNT + (uint64_t)d;
     style.key = ~style.key; /* apart from the keys of runs, which count up from 0 */
     style.map = MAP_DIVERGING;

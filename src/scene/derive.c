@@ -115,7 +115,8 @@ static void projection(struct scene_derivation *d, const struct scene_source *sr
     if (t->opts.swapped && which < 2) which = 1 - which;
     d->n = t->dims.d_model;
     if (t->w.b_qkv && !t->opts.no_bias)
-        d->bias = t->w.b_qkv + which * t->dims.d_model + t->head * d_head + d->ref.col;
+        d->bias = t->w.b_qkv + (size_t)which * (size_t)t->dims.d_model +
+                  (size_t)t->head * (size_t)d_head + d->ref.col;
     dot(d);
 }
 

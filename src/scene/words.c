@@ -47,6 +47,26 @@ struct moment {
     bool toy, loaded;
 };
 
+static const char *softmax_formula(struct scene *sc, const struct attn_opts *o)
+{
+    bool heat = step_heat_of(*o) != 0, terms = o->scale || o->causal;
+    return scene_print(
+        sc, "A = softmax(%sS%s%s%s%s)", heat && terms ? "(" : "",
+        o->scale ? scene_print(sc, " \u00F7 %s", scene_divisor_name(*o)) : "",
+        o->causal ? " + mask" : "", heat && terms ? ")" : "",
+        heat ? scene_print(sc, " \u00F7 %.3g", (double)o->temperature) : "");
+}
+
+static const char *output_formula(const struct moment *m)
+{
+    const char *heads = m->d.n_head == 1   ? "O\u2081"
+                        : m->d.n_head == 2 ? "[O\u2081 | O\u2082]"
+                                           : "[O\u2081 | \u2026 | O_H]";
+    return scene_print(m->sc, "Y = %s \u00B7 W_O%s%s", heads,
+                       m->src->trace && m->src->trace->w.b_o ? " + b" : "",
+                       m->s->opts.residual ? " + h" : "");
+}
+
 static const char *formula_of(const struct moment *m)
 {
     const struct attn_opts *o = &m->s->opts;
@@ -61,23 +81,9 @@ static const char *formula_of(const struct moment *m)
                : o->shifted ? "S_ij = \u2212\u221E where j > i + 1"
                             : scene_stages[ATTN_MASK].text.formula;
     case ATTN_SOFTMAX:
-        return scene_print(
-            sc, "A = softmax(%sS%s%s%s)",
-            step_heat_of(*o) != 0 && (o->scale || o->causal) ? "(" : "",
-            o->scale ? scene_print(sc, " \u00F7 %s", scene_divisor_name(*o)) : "",
-            o->causal ? " + mask" : "",
-            step_heat_of(*o) == 0
-                ? ""
-                : scene_print(sc, "%s \u00F7 %.3g", o->scale || o->causal ? ")" : "",
-                              (double)o->temperature));
-    case ATTN_OUTPUT: {
-        const char *heads = m->d.n_head == 1   ? "O\u2081"
-                            : m->d.n_head == 2 ? "[O\u2081 | O\u2082]"
-                                               : "[O\u2081 | \u2026 | O_H]";
-        return scene_print(sc, "Y = %s \u00B7 W_O%s%s", heads,
-                           m->src->trace && m->src->trace->w.b_o ? " + b" : "",
-                           o->residual ? " + h" : "");
-    }
+        return softmax_formula(sc, o);
+    case ATTN_OUTPUT:
+        return output_formula(m);
     case ATTN_PROJECTIONS:
         if (m->src->trace && m->src->trace->w.b_qkv)
             return scene_print(sc, "%s  (+ b)",

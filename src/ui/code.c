@@ -143,6 +143,25 @@ static const struct {
     {"attn_soften", "a row of s and p: [N]"},
 };
 
+/* What a letter between brackets stands for; 0: itself. */
+static int size_of(struct attn_dims d, char letter)
+{
+    switch (letter) {
+    case 'N':
+        return d.n_tok;
+    case 'd':
+        return d.d_model;
+    case 'D':
+        return 3 * d.d_model;
+    case 'H':
+        return d.n_head;
+    case 'k':
+        return attn_d_head(d);
+    default:
+        return 0;
+    }
+}
+
 static const char *shape_of(const struct ui *u, const struct ui_code_line *l)
 {
     struct attn_dims d = step_place_of(u->s)->dims;
@@ -153,13 +172,7 @@ static const char *shape_of(const struct ui *u, const struct ui_code_line *l)
         bool inside = false;
         for (const char *at = shapes[i].shape; *at && n < 140; at++) {
             if (*at == '[' || *at == ']') inside = *at == '[';
-            int v = !inside      ? 0
-                    : *at == 'N' ? d.n_tok
-                    : *at == 'd' ? d.d_model
-                    : *at == 'D' ? 3 * d.d_model
-                    : *at == 'H' ? d.n_head
-                    : *at == 'k' ? attn_d_head(d)
-                                 : 0;
+            int v = inside ? size_of(d, *at) : 0;
             if (v)
                 for (const char *digit = scene_print(u->sc, "%d", v); *digit;)
                     out[n++] = *digit++;
