@@ -449,11 +449,11 @@ static void a_window_that_still_opens_the_model_keeps_the_comparison(void **stat
     struct compare_view v = {.is_open = true, .cmp = {.cli = &cli}};
     struct run_key toy = {.n_tok = 5};
     struct run_key model = {.scale = STEP_GPT2, .model = 1, .text = 1, .n_tok = 8};
-    assert_null(compare_view_of(&v, toy));
-    assert_non_null(compare_view_of(&v, model));
+    assert_null(compare_view_of(&v, toy, false));
+    assert_non_null(compare_view_of(&v, model, false));
     model.second = 2; /* two heads looked at together */
-    assert_non_null(compare_view_of(&v, model));
-    assert_null(compare_view_of(&v, toy));
+    assert_non_null(compare_view_of(&v, model, false));
+    assert_null(compare_view_of(&v, toy, false));
 }
 
 int main(void)

@@ -159,6 +159,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
     }
     a->source.loaded.cut_front = c->cut_front;
     a->compare = c->compare;
+    if (a->compare) a->compare->event = a->wake;
     rescale(a);
     a->step.past = step_past_create();
     if (!a->step.past) {
@@ -174,6 +175,7 @@ void app_fini(struct app *a)
 {
     film_drop(a->film);
     browse_end(&a->browse);
+    if (a->compare) compare_view_settle(a->compare);
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
     step_past_destroy(a->step.past);
     arena_free(&a->frame_mem);
@@ -677,8 +679,11 @@ bool app_build(struct app *a, bool wait, struct err *e)
     if (wait && a->source.failed.code != ERR_NONE)
         return err_set(e, a->source.failed.code, "%s", a->source.failed.text);
     tell_odd(a);
-    if (a->compare && src.fits)
-        src.compare = compare_view_of(a->compare, source_key(&a->source, &a->step));
+    if (a->compare && src.fits) {
+        src.compare = compare_view_of(a->compare, source_key(&a->source, &a->step), wait);
+        if (a->step.diff != STEP_DIFF_OFF && compare_view_is_busy(a->compare))
+            src.fits = false;
+    }
     if (a->source.failed.code != ERR_NONE)
         src.message = a->source.failed.text;
     else if (a->message[0])

@@ -2,6 +2,8 @@
  */
 #include "compare_view.h"
 
+#include <SDL.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +11,7 @@
 bool compare_view_open(struct compare_view *v, const struct cli *cli, char *note,
                        size_t room, struct err *e)
 {
-    *v = (struct compare_view){.block = -1, .head = -1};
+    *v = (struct compare_view){.block = -1, .head = -1, .taking = -1};
     if (!compare_make(&v->cmp, cli, note, room, e)) return false;
     v->is_open = true;
     const struct model_diagnosis *why = &v->cmp.why;
@@ -26,6 +28,7 @@ bool compare_view_open(struct compare_view *v, const struct cli *cli, char *note
 
 void compare_view_close(struct compare_view *v)
 {
+    compare_view_settle(v);
     arena_free(&v->mem);
     compare_free(&v->cmp);
     *v = (struct compare_view){0};
@@ -137,6 +140,25 @@ static void set_first(struct scene_compared *c, double tolerance)
         }
 }
 
+/* Heads in arrays of their own have the first one's name in the block; in ours, ".h00.",
+ * the number is the head's. */
+static const char *name_of(struct arena *mem, const char *name, int head)
+{
+    const char *at = strstr(name, ".h");
+    char *own = NULL;
+    size_t n = strlen(name) + 1;
+    while (at && !(isdigit((unsigned char)at[2]) && isdigit((unsigned char)at[3]) &&
+                   at[4] == '.'))
+        at = strstr(at + 2, ".h");
+    if (!at || head > 99) return name;
+    own = arena_take(mem, n, 1);
+    if (!own) return name;
+    memcpy(own, name, n);
+    own[at - name + 2] = (char)('0' + head / 10);
+    own[at - name + 3] = (char)('0' + head % 10);
+    return own;
+}
+
 static bool fill_stage(struct compare_view *v, enum attn_stage stage,
                        const struct compare_block *b, int head)
 {
@@ -152,6 +174,7 @@ static bool fill_stage(struct compare_view *v, enum attn_stage stage,
     c->n = b->diff[t].n;
     c->n_bad = b->diff[t].n_bad;
     if (model_tensor_has_heads(t) && !theirs->has_head[t][head]) return true;
+    if (model_tensor_has_heads(t)) c->from = name_of(&v->mem, c->from, head);
     c->ours = slice(v->cmp.ours.at[t], t, theirs->dims, head);
     c->theirs = slice(theirs->at[t], t, theirs->dims, head);
     size_t cells = (size_t)c->ours.rows * (size_t)c->ours.cols;
@@ -190,7 +213,9 @@ static bool fill(struct compare_view *v, int block, int head)
     if (!b) return true;
     if (!compare_take(&v->cmp, block, &e)) return false;
     size_t n = (size_t)v->cmp.theirs.dims.n_tok, d = (size_t)v->cmp.theirs.dims.d_model;
-    size_t bytes = ATTN_STAGE_COUNT * ((n > d ? n : d) * n * sizeof(float) + 64) + 64;
+    size_t bytes =
+        ATTN_STAGE_COUNT * ((n > d ? n : d) * n * sizeof(float) + 64 + MODEL_NAME + 64) +
+        64;
     arena_reset(&v->mem);
     if (v->mem.size < bytes) {
         arena_free(&v->mem);
@@ -203,7 +228,47 @@ static bool fill(struct compare_view *v, int block, int head)
     return true;
 }
 
-const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key)
+/* ---- another block: a second of work for a long text ------------------------------------ */
+
+static int SDLCALL take(void *data)
+{
+    struct compare_view *v = data;
+    struct err e = {0};
+    (void)compare_take(&v->cmp, v->taking, &e);
+    atomic_store(&v->taken, true);
+    SDL_Event ev = {.type = v->event};
+    (void)SDL_PushEvent(&ev);
+    return 0;
+}
+
+bool compare_view_is_busy(struct compare_view *v)
+{
+    return v->thread && !atomic_load(&v->taken);
+}
+
+void compare_view_settle(struct compare_view *v)
+{
+    SDL_WaitThread(v->thread, NULL);
+    v->thread = NULL;
+}
+
+/* Whether the block is in hand, or nothing of it need be, or it has to be done here. */
+static bool in_hand(struct compare_view *v, int block, bool wait)
+{
+    if (wait) compare_view_settle(v);
+    if (compare_view_is_busy(v)) return false;
+    compare_view_settle(v);
+    if (v->cmp.at == block || v->event == 0 || wait || !compare_block_of(&v->cmp, block))
+        return true;
+    if (v->taking == block) return false; /* it could not be taken */
+    v->taking = block;
+    atomic_store(&v->taken, false);
+    v->thread = SDL_CreateThread(take, "compare", v);
+    return !v->thread;
+}
+
+const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key,
+                                            bool wait)
 {
     if (!v->is_open) return NULL;
     int block = key.block, head = key.head;
@@ -213,6 +278,8 @@ const struct scene_compare *compare_view_of(struct compare_view *v, struct run_k
     if (!v->keyed) v->key = key;
     v->keyed = true;
     if (!run_key_same(v->key, key) || v->cmp.token_more) return NULL;
+    if (!in_hand(v, block, wait)) return NULL;
+    v->taking = -1;
     if (v->block == block && v->head == head) return &v->view;
     v->block = v->head = -1;
     if (!fill(v, block, head)) return NULL;

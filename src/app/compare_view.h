@@ -6,6 +6,8 @@
 #include "run.h"
 #include "scene.h"
 
+#include <stdatomic.h>
+
 struct compare_view {
     struct compare cmp;
     bool is_open, keyed;
@@ -15,6 +17,10 @@ struct compare_view {
     struct arena mem; /* the differences */
     char why[512], mlp[160];
     uint64_t version;
+    uint32_t event; /* SDL event type that the thread pushes; 0: there is none */
+    struct SDL_Thread *thread; /* takes block `taking` in hand; NULL: none does */
+    atomic_bool taken;         /* it has, or could not */
+    int taking;                /* -1: none has been asked for */
 };
 
 /* Compares as compare_make does. */
@@ -29,6 +35,11 @@ void compare_view_start(const struct compare_view *v, struct step_actions *out,
 /* What is to be seen of block and head of key; NULL: the comparison is not of
  * this model, text, seed or options. The first call,
  * of the model if there is one, says which it is of. */
-const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key);
+const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key,
+                                            bool wait);
+/* Whether a block is being computed: until v->event is pushed, or compare_view_of waits. */
+bool compare_view_is_busy(struct compare_view *v);
+/* Waits for the thread; before SDL goes. */
+void compare_view_settle(struct compare_view *v);
 
 #endif
