@@ -225,13 +225,17 @@ bool do_switches(struct step_state *s, const struct step_action *a)
 
 bool do_see(struct step_state *s, const struct step_action *a)
 {
-    int to = a->i == -1 ? ((int)s->see + 1) % STEP_SEE_COUNT : a->i;
+    bool paired = step_is_paired(s);
+    int now = paired ? STEP_SEE_BROKEN : (int)s->see;
+    int to = a->i == -1 ? (now + 1) % STEP_SEE_COUNT : a->i;
     if (to < 0 || to >= STEP_SEE_COUNT) return false;
+    if (paired && to != STEP_SEE_BROKEN && step_is_broken(s)) s->pair = STEP_PAIR_NONE;
     s->see = (enum step_see)to;
     return true;
 }
 
 enum step_see step_seen(const struct step_state *s)
 {
-    return step_is_broken(s) ? s->see : STEP_SEE_BROKEN;
+    /* Two heads are the run's own, not the right one's. */
+    return step_is_broken(s) && !step_is_paired(s) ? s->see : STEP_SEE_BROKEN;
 }
