@@ -52,9 +52,20 @@ check(2 "needs a value" --export)
 check(2 "what can be broken" --break nothing=1)
 check(2 "sqrt_d_model" --break scale=twice)
 check(2 "0.0625 to 16" --break temperature=1e999)
+check(2 "silent=3: this scale has 2 heads" --break silent=3)
 check(2 "difference" --see all)
 check(2 "line.break" "--line\nbreak")
 there(a.jpg OFF)
+
+# A dump says what was broken; a table of a comparison refuses what it does not follow.
+check(0 "" --dump broken --break temperature=2,silent=1)
+file(READ ${WORK}/broken/manifest.json manifest)
+if(NOT manifest MATCHES "\"broken\": \"temperature=2,silent=1\"")
+    message("broken/manifest.json does not say what is broken")
+    set(failed 1)
+endif()
+check(2 "temperature=2.*leave the others out" --compare broken --break temperature=2)
+check(0 "--tolerance 0.25 " --compare broken --tolerance 0.25 --state)
 
 # Bad surroundings.
 check(1 "no display.*--export" --stage 2)

@@ -7,6 +7,7 @@
 #include "complete.h"
 #include "dialog.h"
 #include "film.h"
+#include "names.h"
 #include "paper.h"
 #include "preview.h"
 #include "state.h"
@@ -589,26 +590,6 @@ void app_resize(struct app *a, int px_w, int px_h)
 
 /* ---- models ------------------------------------------------------------------------------ */
 
-/* The part of the model that an action asked for and that is not there. */
-static bool no_such(const struct app *a, struct step_action action, struct err *e)
-{
-    const struct step_place *p = step_place_of(&a->step);
-    const struct {
-        const char *what;
-        enum step_verb verb;
-        int n;
-    } parts[] = {
-        {"block", STEP_BLOCK, p->n_block},     {"head", STEP_HEAD, p->dims.n_head},
-        {"row", STEP_ROW, p->dims.n_tok},      {"head", STEP_SECOND, p->dims.n_head},
-        {"row", STEP_ROW_ALSO, p->dims.n_tok}, {"row", STEP_ROWS_AND, p->dims.n_tok}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i].verb == action.verb)
-            return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
-                           action.i + 1, p->n_block ? "the model" : "this scale",
-                           parts[i].n);
-    return err_set(e, ERR_INPUT, "this cannot be done with the model");
-}
-
 /* Takes a model over that has been opened. false: it could not be, or does not have what
  * was asked for with it. */
 static bool take_model(struct app *a, struct err *e)
@@ -623,7 +604,7 @@ static bool take_model(struct app *a, struct err *e)
     }
     for (int i = 0; ok && i < a->when_opened.n; i++)
         if (!step_apply(&a->step, a->when_opened.at[i]))
-            ok = no_such(a, a->when_opened.at[i], e);
+            ok = names_refusal(&a->step, a->when_opened.at[i], e);
     a->when_opened.n = 0;
     return ok;
 }

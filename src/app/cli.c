@@ -453,6 +453,19 @@ static bool place_options(struct cli *c, const struct given *g, struct err *e)
     return row_list(&c->start, g, tokens, e);
 }
 
+/* Without a model: its heads are known already. */
+static bool silent_are_there(const struct cli *c, struct err *e)
+{
+    struct step_state s = step_initial();
+    for (int i = 0; i < c->start.n; i++) {
+        struct step_action a = c->start.at[i];
+        if (!step_apply(&s, a) && a.verb == STEP_SILENCE)
+            return err_set(e, ERR_USAGE, "--break silent=%d: this scale has %d heads",
+                           a.i + 1, step_place_of(&s)->dims.n_head);
+    }
+    return true;
+}
+
 /* What is broken, and how it is looked at. */
 static bool break_options(struct cli *c, const struct given *g, struct err *e)
 {
@@ -462,6 +475,7 @@ static bool break_options(struct cli *c, const struct given *g, struct err *e)
     if (g->at[OPT_BREAK] &&
         !breaks_parse(g->model ? &c->when_opened : &c->start, g->at[OPT_BREAK], e))
         return false;
+    if (!silent_are_there(c, e)) return false;
     if (g->at[OPT_SWITCHES]) push(c, STEP_SWITCHES, 0, 0.0f);
     for (int i = 0; see && i < STEP_SEE_COUNT; i++) {
         if (strcmp(see, sees[i]) != 0) continue;

@@ -1,6 +1,7 @@
 /* Somebody's dump beside a model's numbers: which blocks, in which order, and, where it
  * differs, the mistakes that lie outside of a block: other positions, another token. */
 #include "compare.h"
+#include "breaks.h"
 #include "compare_text.h"
 
 #include <stdio.h>
@@ -335,6 +336,13 @@ static bool begin(struct compare *c, char *note, size_t room, struct err *e)
     const struct cli *cli = c->cli;
     if (!model_dump_open(&c->dump, cli->compare, e)) return false;
     if (!numbers_open(&c->numbers, cli, note, room, e)) return false;
+    char broken[256];
+    breaks_print(broken, sizeof broken, &c->numbers.step);
+    if (cli->mode == CLI_COMPARE && !attn_opts_fused(step_opts_of(&c->numbers.step)))
+        return err_set(e, ERR_USAGE,
+                       "--break %s: a table of a comparison follows scale=off, mask=off "
+                       "and residual=off; leave the others out",
+                       broken);
     const struct step_place *p = step_place_of(&c->numbers.step);
     size_t blocks = (size_t)c->numbers.n_block;
     c->room = (size_t)1 << 20;

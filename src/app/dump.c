@@ -2,6 +2,7 @@
  * the program is what its window shows. */
 #include "dump.h"
 
+#include "breaks.h"
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -308,14 +309,16 @@ static char *manifest(struct dump *d, const char *version)
 {
     const struct numbers *s = &d->numbers;
     const struct attn_opts *o = &s->step.opts;
+    char broken[1024];
+    breaks_print(broken, sizeof broken, &s->step);
     json_t *text = s->text ? json_stringn(s->text, s->loaded->n_typed) : json_null();
     json_t *all = json_pack(
-        "{s:s, s:s, s:i, s:o, s:o, s:o, s:{s:i, s:i, s:i}, s:{s:b, s:b, s:b}, s:o}",
+        "{s:s, s:s, s:i, s:o, s:o, s:o, s:{s:i, s:i, s:i}, s:{s:b, s:b, s:b, s:s}, s:o}",
         "format", "headlight dump 1", "version", version, "counts_from", 0, "model",
         describe_model(d), "text", text ? text : json_null(), "ids", describe_ids(s),
         "dims", "n_tok", s->dims.n_tok, "d_model", s->dims.d_model, "n_head",
         s->dims.n_head, "options", "scale", o->scale, "causal", o->causal, "residual",
-        o->residual, "arrays", d->list);
+        o->residual, "broken", broken, "arrays", d->list);
     d->list = NULL;
     char *out = all ? json_dumps(all, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     json_decref(all);

@@ -72,3 +72,35 @@ bool names_parse_cell(const char *text, struct step_ref *r)
     *r = cell;
     return true;
 }
+
+bool names_refusal(const struct step_state *s, struct step_action a, struct err *e)
+{
+    const struct step_place *p = step_place_of(s);
+    const char *here = p->n_block ? "the model" : "this scale";
+    const char *tokens = p->n_block ? "the text" : here;
+    int heads = p->dims.n_head;
+    const struct {
+        const char *what, *where;
+        enum step_verb verb;
+        int n;
+    } parts[] = {{"block", here, STEP_BLOCK, p->n_block},
+                 {"head", here, STEP_HEAD, heads},
+                 {"head", here, STEP_SECOND, heads},
+                 {"head", here, STEP_SILENCE, heads},
+                 {"head", here, STEP_OVER_AT, heads * (p->n_block ? p->n_block : 1)},
+                 {"row", tokens, STEP_ROW, p->dims.n_tok},
+                 {"row", tokens, STEP_ROW_ALSO, p->dims.n_tok},
+                 {"row", tokens, STEP_ROWS_AND, p->dims.n_tok}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].verb == a.verb)
+            return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
+                           a.i + 1, parts[i].where, parts[i].n);
+    if (a.verb != STEP_PIN && a.verb != STEP_HOVER)
+        return err_set(e, ERR_INPUT, "this cannot be done with the model");
+    char cell[64];
+    names_print_cell(cell, sizeof cell, a.ref);
+    return err_set(e, ERR_INPUT,
+                   "there is no cell %s: a cell is MATRIX:ROW:COLUMN, counted from 1 and "
+                   "inside it, like s_raw:1:1",
+                   cell);
+}

@@ -1,7 +1,9 @@
-/* names: what matrices and cells are called on the command line and in scripts. */
+/* names: what matrices and cells are called on the command line and in scripts, and what
+ * is said of one that is not there. */
 #ifndef HEADLIGHT_NAMES_H
 #define HEADLIGHT_NAMES_H
 
+#include "base.h"
 #include "step.h"
 
 #include <stdbool.h>
@@ -14,5 +16,9 @@ bool names_find_tensor(const char *name, size_t n, enum attn_tensor *t);
 /* "s_raw:3:2", row and column from 1, or "none". */
 void names_print_cell(char *out, size_t room, struct step_ref r);
 bool names_parse_cell(const char *text, struct step_ref *r);
+
+/* Sets e to what is missing where the state refused an action: a block, head, row or cell
+ * that is not there. Always false. */
+bool names_refusal(const struct step_state *s, struct step_action a, struct err *e);
 
 #endif

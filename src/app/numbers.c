@@ -1,6 +1,8 @@
 /* Blocks with their weights, without a window. */
 #include "numbers.h"
 
+#include "names.h"
+
 #include <SDL.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,18 +10,6 @@
 #include <string.h>
 
 static const size_t keep_bytes = (size_t)256 << 20; /* of weights that stay in memory */
-
-static bool cannot(const struct numbers *s, struct step_action a, struct err *e)
-{
-    const struct step_place *p = step_place_of(&s->step);
-    const char *what = a.verb == STEP_BLOCK  ? "block"
-                       : a.verb == STEP_HEAD ? "head"
-                                             : "row";
-    int n = a.verb == STEP_BLOCK  ? p->n_block
-            : a.verb == STEP_HEAD ? p->dims.n_head
-                                  : p->dims.n_tok;
-    return err_set(e, ERR_INPUT, "there is no %s %d: the model has %d", what, a.i + 1, n);
-}
 
 static bool open_net(struct numbers *s, const struct cli *c, char *note, size_t room,
                      struct err *e)
@@ -38,7 +28,7 @@ static bool open_net(struct numbers *s, const struct cli *c, char *note, size_t 
     step_load(&s->step, &m);
     for (int i = 0; i < c->when_opened.n; i++)
         if (!step_apply(&s->step, c->when_opened.at[i]))
-            return cannot(s, c->when_opened.at[i], e);
+            return names_refusal(&s->step, c->when_opened.at[i], e);
     s->text = l->typed;
     return true;
 }
