@@ -150,7 +150,10 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
     float least = scores ? scores_share : 0; /* S is what one looks at, and so is A */
     share(w, e.k, groups * e.c, least, &p.k_w, &p.c_w);
     share(h, e.k, e.r, least, &p.k_h, &p.r_h);
-    if (scores) p.c_w = p.r_h = fminf(p.c_w, p.r_h); /* S is [R, C], square */
+    if (scores) /* S is [R, C], square, and grows where tokens are few */
+        p.c_w = p.r_h = fminf(fminf((w - p.k_w * (float)e.k) / (float)e.c,
+                                    (h - p.k_h * (float)e.k) / (float)e.r),
+                              cell_max_scores);
     if (!blend) return p;
     p.k_w = p.r_h = /* A is [R, K], square */
         fminf(weights_share * fminf(w, h) / (float)e.k, cell_max_many);

@@ -128,7 +128,8 @@ static void of_softmax(struct strip *s)
     bool sums = s->c->row_sum <= (n + 8) * (double)FLT_EPSILON;
     const char *off = scene_print(s->sc, "%.0e", s->c->row_sum);
     check(s, sums,
-          sums ? scene_print(s->sc, "rows sum to 1, within %s", off)
+          sums ? s->c->row_sum > 0 ? scene_print(s->sc, "rows sum to 1, within %s", off)
+                                   : "rows sum to 1, exactly"
                : scene_print(s->sc, "a row\u2019s sum is off by %s", off),
           sums ? "rows sum to 1" : scene_print(s->sc, "sum off by %s", off),
           sums ? scene_print(
