@@ -11,7 +11,7 @@ enum { ID_DIFF = 1950 };
 static const float head_x = 32, head_x_small = 22, small_stage = 640;
 static const float title_y = 48, title_size = 24, line_y = 77, line_size = 14;
 static const float foot_up = 64, foot_size = 14, foot_leading = 19;
-static const float chips_w = 92, label_h = 30, below_h = 46, cell_most = 60;
+static const float chips_w = 92, label_h = 30, below_h = 46, cell_most = 74;
 static const float button_h = 22, button_pad = 9, button_size = 12, button_gap = 5;
 
 const char *scene_diff_name(enum step_diff d)
@@ -66,8 +66,8 @@ static struct grid place(const struct brush *b, const struct scene_compared *c)
     g.cell_w = fminf(box.w / (float)g.cols, cell_most);
     g.cell_h = fminf(box.h / (float)g.rows, cell_most);
     if (g.rows == g.cols) g.cell_w = g.cell_h = fminf(g.cell_w, g.cell_h);
-    g.x = box.x;
-    g.y = box.y;
+    g.x = box.x + (box.w - grid_w(&g)) / 2;
+    g.y = box.y + (box.h - grid_h(&g)) / 2;
     return g;
 }
 
