@@ -15,7 +15,7 @@ static const float grid_top = 116, grid_foot = 46, grid_left = 48, grid_right = 
 static const float legend_w = 150, legend_gap = 18, legend_line = 24, dot = 4.5f;
 static const float number_size = 11, number_gap = 9, foot_up = 16, foot_size = 12;
 static const float legend_up = 52; /* below the heads, over the foot */
-static const float pitch_least = 24, pitch_most = 170, gap_share = 0.09f, gap_most = 6;
+static const float pitch_least = 24, pitch_most = 260, gap_share = 0.09f, gap_most = 6;
 static const float name_least = 40, name_size = 9.5f, cell_radius = 2, frame_w = 2.5f;
 static const float bar_w = 160, bar_h = 5;
 static const float ramp_w = 110, ramp_h = 8, ramp_size = 11;

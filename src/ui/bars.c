@@ -102,7 +102,7 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
         "Five tokens, every number readable (T)",
         step_is_loaded(&u->s->place[STEP_GPT2])
             ? "The model that is loaded (T)"
-            : "GPT-2's dimensions: d_model 768, 12 heads (T)"};
+            : "GPT-2\u2019s dimensions: d_model 768, 12 heads (T)"};
     struct scene_rect box = {x, cy - SWITCH_H * 0.5f, w, SWITCH_H};
     (void)scene_rect(u->sc, box, SWITCH_H * 0.5f, u->s->theme ? t->track : t->edge);
     for (int i = 0; i < STEP_SCALE_COUNT; i++) {
@@ -112,8 +112,9 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
         if (on) (void)scene_rect(u->sc, pill, pill.h / 2, t->panel);
         (void)ui_text(u, half.x + half.w / 2, cy, ALIGN_CENTER, on ? ui_strong : ui_body,
                       on || ui_hot(u, half) ? t->ink : t->ink_soft, name[i]);
-        (void)ui_touch(u, half, i == STEP_TOY ? UI_ID_TOY : UI_ID_GPT2,
-                       ui_act(STEP_SCALE_TO, i), tip[i]);
+        ui_touch(u, half, i == STEP_TOY ? UI_ID_TOY : UI_ID_GPT2,
+                 ui_act(STEP_SCALE_TO, i), tip[i])
+            ->u.rect.radius = half.h / 2;
     }
 }
 
