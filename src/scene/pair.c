@@ -5,7 +5,8 @@
 #include <limits.h>
 #include <math.h>
 
-static const float pane_gap = 16, pane_head = 30, pane_foot = 28, pane_margin = 4;
+static const float pane_gap = 16, pane_head = 30, pane_foot = 28, pane_margin = 4,
+                   ticks_margin = 17;
 static const float legend_strip = 34, cell_most = 74, note_size = 11.5f;
 static const float button_h = 22, button_pad = 9, button_gap = 5, button_size = 12;
 static const float right_pad = 70, title_y = 48, picker_gap = 10, mark = 4;
@@ -92,7 +93,8 @@ static void draw_face(const struct stage *st, enum face f)
 static struct grid grid_in(const struct stage *st, struct scene_rect pane)
 {
     float n = (float)st->d.n_tok;
-    float w = pane.w - st->l.chip_w - 2 * pane_margin, h = pane.h - pane_head - pane_foot;
+    float margin = n > 99 ? ticks_margin : pane_margin; /* half of "1024" */
+    float w = pane.w - st->l.chip_w - 2 * margin, h = pane.h - pane_head - pane_foot;
     float cell = fminf(fminf(w, h) / n, cell_most);
     float all = st->l.chip_w + cell * n;
     return (struct grid){.tensor = st->l.result[0].tensor,
