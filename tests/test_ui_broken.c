@@ -126,7 +126,7 @@ static void the_largest_change_is_named(void **state)
     b.change[ATTN_P] = (struct scene_change){2, 1, 0.324f, 0.871f, 14};
     b.u.c.state.stage = ATTN_SOFTMAX;
     ui_show(&b.u, 1440, 900);
-    assert_non_null(ui_find_text(&b.u, "weight of \u00B7cat in row 3"));
+    assert_non_null(ui_find_text(&b.u, "weight of \u201C\u00B7cat\u201D in row 3"));
     assert_non_null(ui_find_text(&b.u, "0.324 \u2192 0.871"));
     assert_non_null(ui_find_text(&b.u, "14 of 25"));
     assert_non_null(ui_find_text(&b.u, "entropy of row 4"));
