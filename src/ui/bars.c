@@ -237,9 +237,9 @@ static const struct hint hints[] = {
     {"space", "play", {"Play or pause (space)", NULL}, {' ', 0}, 0},
     {"H", "heads", {"Every head at a glance (H)", NULL}, {'h', 0}, 0},
     {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
+    {"C", "code", {"The stage\u2019s code (C)", NULL}, {'c', 0}, 0},
     {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},
-    {"C", "code", {"The stage\u2019s code (C)", NULL}, {'c', 0}, 0},
     {"F", "fit", {"Everything in view (F)", NULL}, {'f', 0}, 0},
     {"?", "help", {"All keys (? or F1)", NULL}, {'/', 0}, UI_SHIFT},
 };
