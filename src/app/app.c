@@ -199,14 +199,16 @@ const char *app_state(const struct app *a, struct arena *mem, struct err *e)
 {
     const struct loaded *l = &a->source.loaded;
     bool loaded = step_is_loaded(&a->step.place[STEP_GPT2]);
+    bool compared =
+        a->compare && compare_view_fits(a->compare, source_key(&a->source, &a->step));
     const struct state_shown now = {
         .step = &a->step,
         .model = loaded ? a->source.path : NULL,
         .text = l->typed,
         .n_text = loaded ? l->n_typed : 0,
         .cut_front = loaded && l->cut_front,
-        .compare = a->compare ? a->compare->cmp.cli->compare : NULL,
-        .tolerance = a->compare ? a->compare->cmp.cli->tolerance : 0.0,
+        .compare = compared ? a->compare->cmp.cli->compare : NULL,
+        .tolerance = compared ? a->compare->cmp.cli->tolerance : 0.0,
         .w = a->px_w,
         .h = a->px_h,
         .density = a->base};

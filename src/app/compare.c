@@ -375,8 +375,9 @@ static void print_head(struct compare *c)
     char seed[48];
     (void)snprintf(seed, sizeof seed, "random weights, seed %u",
                    (unsigned)step_place_of(&n->step)->seed);
-    sheet_print(&s, "%s beside %s, %d tokens", c->cli->compare,
-                n->net ? model_net_info(n->net)->name : seed, n->dims.n_tok);
+    sheet_print(&s, "%s beside %s, %d token%s", c->cli->compare,
+                n->net ? model_net_info(n->net)->name : seed, n->dims.n_tok,
+                n->dims.n_tok == 1 ? "" : "s");
     if (c->want.first) sheet_print(&s, "; its names count blocks from 1");
     sheet_print(&s, "\n");
     keep(c, s);

@@ -267,6 +267,12 @@ static bool in_hand(struct compare_view *v, int block, bool wait)
     return !v->thread;
 }
 
+bool compare_view_fits(const struct compare_view *v, struct run_key key)
+{
+    key.block = key.head = key.second = 0;
+    return !v->keyed || run_key_same(v->key, key);
+}
+
 const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key,
                                             bool wait)
 {

@@ -37,6 +37,9 @@ void compare_view_start(const struct compare_view *v, struct step_actions *out,
  * of the model if there is one, says which it is of. */
 const struct scene_compare *compare_view_of(struct compare_view *v, struct run_key key,
                                             bool wait);
+/* Whether it is of what that key stands for: not while something is broken that was not
+ * when it was made, or another text is read. */
+bool compare_view_fits(const struct compare_view *v, struct run_key key);
 /* Whether a block is being computed: until v->event is pushed, or compare_view_of waits. */
 bool compare_view_is_busy(struct compare_view *v);
 /* Waits for the thread; before SDL goes. */

@@ -204,7 +204,8 @@ static bool read_directory(struct model_npz *z, struct err *e)
     if (z->directory == IN_ZIP64 || size == IN_ZIP64 || z->n == UINT16_MAX)
         return err_set(
             e, ERR_INPUT,
-            "archives beyond 4 GiB are not read; unpack it and give the folder");
+            "archives beyond 4 GiB or 65534 entries are not read; unpack it and give "
+            "the folder");
     if (u16(end + 4) != 0 || u16(end + 6) != 0 || u16(end + 8) != u16(end + 10))
         return err_set(e, ERR_INPUT, "is a part of an archive in several files");
     if (z->directory > end_at || size > end_at - z->directory || size > DIRECTORY_MAX)
