@@ -137,6 +137,18 @@ static void the_largest_change_is_named(void **state)
 }
 
 /* Looking at the right result, stage, captions and panel are those of a right run. */
+/* The title makes room for the banner; its line goes. */
+static char *without_title(char *dump)
+{
+    char *at = strstr(dump, " size 24.0 ");
+    assert_non_null(at);
+    while (at > dump && at[-1] != '\n') at--;
+    char *end = strchr(at, '\n');
+    assert_non_null(end);
+    memmove(at, end + 1, strlen(end));
+    return dump;
+}
+
 static void the_right_result_is_shown_as_if_nothing_were_broken(void **state)
 {
     (void)state;
@@ -149,7 +161,9 @@ static void the_right_result_is_shown_as_if_nothing_were_broken(void **state)
             char *seen = case_dump_kept(&b.u.c);
             b.right.src.version = 77;
             case_show(&b.right, (enum attn_stage)s, 0.5f * (float)t, 1440, 900);
-            assert_string_equal(seen, case_dump(&b.right));
+            char *right = case_dump_kept(&b.right);
+            assert_string_equal(without_title(seen), without_title(right));
+            free(right);
             free(seen);
         }
     broken_close(&b);
