@@ -8,7 +8,8 @@ enum {
     ROW_H = 40,
     ROW_LEAST_H = 20,
     HEAD_H = 24,
-    LIST_LEAST = 3, /* rows of the list in any window */
+    LIST_LEAST = 3,  /* rows of the list in any window */
+    TABLE_PAIRS = 3, /* of lines below the table */
     BAR_H = 20,
     LIST_BAR_H = 17,
     LIST_ROW_H = 32,
@@ -114,7 +115,7 @@ static void draw_table(struct panel *p, const struct apart *a)
     (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, t->ink_soft, "weight");
     p->y += HEAD_H;
     bool some = u->s->least_weight > 0;
-    float after = (float)(PANEL_RULE_H + (3 + some) * PANEL_PAIR_H);
+    float after = (float)(PANEL_RULE_H + (TABLE_PAIRS + some) * PANEL_PAIR_H);
     float pitch = panel_pitch(p, p->n, after, ROW_LEAST_H, ROW_H);
     double sum = 0;
     for (int j = 0; j < p->n; j++, p->y += pitch) {
@@ -221,8 +222,11 @@ void panel_softmax(struct panel *p)
     struct scene *sc = p->u->sc;
     bool large = p->n > PANEL_TABLE_MOST, some = p->u->s->least_weight > 0;
     panel_sources_controls(p);
-    if (large || p->u->s->rank == STEP_RANK_CONTRIBUTION)
-        draw_list(p, &s, (float)(PANEL_RULE_H + (5 + some) * PANEL_PAIR_H));
+    int pairs = (large ? 5 : TABLE_PAIRS) + some;
+    float after = (float)(PANEL_RULE_H + pairs * PANEL_PAIR_H);
+    float table = (float)(HEAD_H + p->n * ROW_LEAST_H) + after;
+    if (large || p->u->s->rank == STEP_RANK_CONTRIBUTION || p->y + table > p->bottom)
+        draw_list(p, &s, after);
     else
         draw_table(p, &a);
     panel_sources_below(p, &s);
