@@ -257,7 +257,9 @@ const char *scene_raw_text(struct scene *sc, const char *at)
 
 const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token)
 {
-    if (!src->tokens || !src->tokens[token]) return "";
+    /* A longer text may be in view before its run is there. */
+    bool beyond = !src->fits && src->trace && token >= src->trace->dims.n_tok;
+    if (!src->tokens || beyond || !src->tokens[token]) return "";
     return scene_raw_text(sc, src->tokens[token]);
 }
 
