@@ -358,7 +358,8 @@ static struct step_action act(enum step_verb verb, int i)
     return (struct step_action){.verb = verb, .i = i};
 }
 
-static void draw_kinds(struct grid_of_heads *g, float x, float cy)
+/* Returns where they end. */
+static float draw_kinds(struct grid_of_heads *g, float x, float cy)
 {
     static const char *const tip[STEP_OVER_KIND_COUNT] = {
         "Q\u00B7K\u1D40, one range of colours for all heads",
@@ -368,9 +369,12 @@ static void draw_kinds(struct grid_of_heads *g, float x, float cy)
         x = draw_button(g, x, cy, scene_over_kind_name((enum step_over_kind)k),
                         (int)g->s->over.kind == k, ID_KIND + k, act(STEP_OVER_KIND, k),
                         tip[k]);
+    return x;
 }
 
-/* "sort by" and the order; returns the box, below which its list opens. */
+static const char sort_by[] = "sort by";
+
+/* It and the order; returns the box, below which its list opens. */
 static struct scene_rect draw_sort(struct grid_of_heads *g, float right, float cy)
 {
     struct scene *sc = g->sc;
@@ -383,7 +387,7 @@ static struct scene_rect draw_sort(struct grid_of_heads *g, float right, float c
                                  .id = ID_SORT,
                                  .tip = "The order in which heads lie"};
     (void)scene_text(sc, box.x - button_gap, cy + cap / 2, ALIGN_RIGHT, FONT_UI,
-                     button_size, t->ink_soft, "sort by");
+                     button_size, t->ink_soft, sort_by);
     (void)scene_text(sc, box.x + button_pad, cy + cap / 2, ALIGN_LEFT, FONT_UI,
                      button_size, t->ink, scene_sort_name(g->s->over.sort));
     float cx = right - 2 * menu_pad - 2, r = menu_pad / 2 + 1;
@@ -546,7 +550,7 @@ void overview_build(struct scene *sc, const struct step_state *s,
     float line = f.y + line_y - formula_size * 0.36f;
     float at = x + font_width(sc->font, FONT_MONO, formula_size,
                               "S \u00F7 \u221Ad, 1200 heads", -1);
-    draw_kinds(&g, at + button_gap, line);
+    float kinds_end = draw_kinds(&g, at + button_gap, line);
 
     bool beside = f.w - grid_left - grid_right - 2 * x + 2 * f.x > 4 * legend_w;
     float beside_w = beside ? legend_w : 0, foot = beside ? 0 : legend_line;
@@ -568,8 +572,12 @@ void overview_build(struct scene *sc, const struct step_state *s,
     else
         draw_range(&g, right - ramp_w - 2, f.y + f.h - legend_up - ramp_h / 2);
     draw_foot(&g, x, right, f.y + f.h - foot_up);
-    float sort_y = small ? f.y + title_y - title_size * 0.36f : line;
-    struct scene_rect under = draw_sort(&g, right - (small ? 0 : beside_w), sort_y);
+    /* Beside the kinds where there is room, else beside the title. */
+    float label =
+        font_width(sc->font, FONT_UI, button_size, sort_by, -1) + 2 * button_gap;
+    bool up = small || kinds_end + label + sort_w > right - beside_w;
+    float sort_y = up ? f.y + title_y - title_size * 0.36f : line;
+    struct scene_rect under = draw_sort(&g, right - (up ? 0 : beside_w), sort_y);
     draw_menu(&g, under);
     sc->clip = all;
 }
