@@ -124,7 +124,7 @@ cmake_path(GET PROGRAM PARENT_PATH folder)
 set(ENV{PATH} "${folder}:$ENV{PATH}")
 file(WRITE ${WORK}/walk.txt "key 5\nwait 0.7\nhover 600 420\nwheel 600 420 3\ndrag 700 500 660 470
 click 640 460\nleave\nkey D\nkey L\nkey Ctrl+l\nkey Right\nstate walk.line\nexport walk.png\n
-key H\nwheel 600 400 4\nkey Right\nstate heads.line\nexport heads.png\n")
+key H\nwheel 600 400 4\nleave\nkey Right\nstate heads.line\nexport heads.png\n")
 foreach(size 1024x640 1300x821)
     check(0 "" --seed 4 --script walk.txt --size ${size})
     foreach(name walk heads)
