@@ -451,7 +451,7 @@ const struct bench_case bench_app_cases[] = {
     {"first-frame", "the program from exec to its first frame and end", first_frame},
     {"toy-frame", "a frame of the toy's animation, two sizes", toy_frame},
     {"heat-frame", "a frame at GPT-2's scale, zoomed and panned [--n]", heat_frame},
-    {"overview", "a frame of the overview of 1,024 tokens, scrolled and zoomed",
+    {"overview-frame", "a frame of the overview of 1,024 tokens, scrolled and zoomed",
      overview},
     {"scene", "scene and panels alone, both scales [--n]", scene},
     {"idle", "CPU time of ten seconds without input", idle},
