@@ -888,8 +888,8 @@ static bool show_option(struct cli *c, const struct given *g, struct err *e)
                             "--show %s: is difference, theirs, ours or animation", show);
 }
 
-/* What goes into numbers and what comes out; without a picture there is no window. */
-static bool number_options(struct cli *c, const struct given *g, struct err *e)
+/* Options that say nothing without another one. */
+static bool go_together(const struct given *g, struct err *e)
 {
     static const struct {
         enum option option, needs;
@@ -901,7 +901,14 @@ static bool number_options(struct cli *c, const struct given *g, struct err *e)
         if (g->at[parts[i].option] && !g->at[parts[i].needs])
             return err_set(e, ERR_USAGE, "%s: goes with %s",
                            option_names[parts[i].option], option_names[parts[i].needs]);
+    return true;
+}
+
+/* What goes into numbers and what comes out; without a picture there is no window. */
+static bool number_options(struct cli *c, const struct given *g, struct err *e)
+{
     bool picture = g->at[OPT_EXPORT] || g->at[OPT_SCRIPT] || g->at[OPT_STATE];
+    if (!go_together(g, e)) return false;
     if (g->at[OPT_DUMP] && (picture || g->at[OPT_COMPARE]))
         return err_set(e, ERR_USAGE, "--dump %s: is done alone; leave --%s out",
                        g->at[OPT_DUMP],

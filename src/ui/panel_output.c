@@ -137,7 +137,7 @@ void panel_output(struct panel *p)
     struct view v = view_of(p);
     int extra = (t->w.b_o != NULL) + t->opts.residual + 1; /* bias, residual, sum */
     bool next = panel_next_height(p) > 0;
-    float after = PANEL_RULE_H + panel_next_height(p) + (next ? PART_GAP : 0);
+    float after = PANEL_RULE_H + panel_next_height(p) + (next ? (float)PART_GAP : 0.0f);
     if (v.lines)
         panel_pair(p, "columns of Y shown",
                    scene_print(sc, "%d\u2013%d of %d", v.from + 1, v.from + v.n,
