@@ -82,6 +82,8 @@ bool file_read_at(const struct file_in *f, void *data, size_t n, uint64_t at,
                   struct err *e);
 
 bool file_is_folder(const char *path);
+/* Whether a name ends in that, letter by letter. */
+bool file_ends_with(const char *name, const char *ending);
 /* Whether there is anything of that name. */
 bool file_exists(const char *path);
 

@@ -46,9 +46,6 @@ const struct font_metrics *paper_metrics(const struct paper *p);
 bool paper_write(struct paper *p, const struct scene *sc, const struct paper_page *page,
                  enum paper_format format, const char *path, struct err *e);
 
-/* The format that path's ending names: .png, .svg, .pdf in any case. ERR_USAGE. */
-bool paper_format_of(const char *path, enum paper_format *format, struct err *e);
-
 /* ---- pixels --------------------------------------------------------------------- */
 
 /* Writes w x h RGBA pixels, rows from the top, as a PNG file: whole or not at all. */

@@ -675,19 +675,6 @@ static void sizes_no_file_can_have_are_refused(void **state)
     arena_free(&c.mem);
 }
 
-static void a_names_ending_is_its_format(void **state)
-{
-    (void)state;
-    struct err e = {0};
-    enum paper_format f = PAPER_PNG;
-    assert_true(paper_format_of("a/b.SVG", &f, &e) && f == PAPER_SVG);
-    assert_true(paper_format_of("b.pdf", &f, &e) && f == PAPER_PDF);
-    assert_true(paper_format_of("b.png", &f, &e) && f == PAPER_PNG);
-    assert_false(paper_format_of("png", &f, &e));
-    assert_false(paper_format_of("a.jpeg", &f, &e));
-    assert_int_equal(e.code, ERR_USAGE);
-}
-
 /* ---- files -------------------------------------------------------------------------------------------- */
 
 static void the_same_scene_gives_the_same_bytes(void **state)
@@ -763,7 +750,6 @@ int main(void)
         cmocka_unit_test(a_transparent_page_has_nothing_behind_its_items),
         cmocka_unit_test(sizes_are_as_asked_for),
         cmocka_unit_test(sizes_no_file_can_have_are_refused),
-        cmocka_unit_test(a_names_ending_is_its_format),
         cmocka_unit_test(the_same_scene_gives_the_same_bytes),
         cmocka_unit_test(what_cannot_be_written_leaves_nothing),
     };

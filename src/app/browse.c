@@ -58,18 +58,11 @@ bool browse_is_there(void)
     return chooser() != NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text);
-    size_t m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* A folder is chosen by any of its files but a model's. */
 static void settle(char *path)
 {
     char *slash = strrchr(path, '/');
-    bool model = ends_with(path, ".safetensors") || ends_with(path, ".bin");
+    bool model = file_ends_with(path, ".safetensors") || file_ends_with(path, ".bin");
     if (!model && slash && !file_is_folder(path)) slash[1] = '\0';
 }
 

@@ -21,13 +21,6 @@ bool complete_home(char *out, size_t room, const char *typed, size_t n)
     return got >= 0 && (size_t)got < room;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name);
-    size_t m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 /* Takes one more name in: among the first by name, and into what all have in common. */
 static void take(struct complete *c, const char *name, size_t typed)
 {
@@ -43,7 +36,8 @@ static void take(struct complete *c, const char *name, size_t typed)
     if (at == MOST) return;
     memmove(c->name[at + 1 < MOST ? at + 1 : at], c->name[at],
             (size_t)(MOST - 1 - at) * sizeof c->name[0]);
-    (void)snprintf(c->name[at], sizeof c->name[at], "%s", name);
+    (void)snprintf(c->name[at], sizeof c->name[at], "%.*s", (int)sizeof c->name[at] - 1,
+                   name);
 }
 
 void complete_path(struct complete *c, const char *typed, size_t n)
@@ -66,7 +60,8 @@ void complete_path(struct complete *c, const char *typed, size_t n)
         if (strcmp(ent->d_name, ".") == 0 || strcmp(ent->d_name, "..") == 0) continue;
         (void)snprintf(whole, sizeof whole, "%s%s", folder, ent->d_name);
         bool is_folder = file_is_folder(whole);
-        if (!is_folder && !ends_with(whole, ".safetensors") && !ends_with(whole, ".bin"))
+        if (!is_folder && !file_ends_with(whole, ".safetensors") &&
+            !file_ends_with(whole, ".bin"))
             continue;
         (void)snprintf(whole, sizeof whole, "%s%s", ent->d_name, is_folder ? "/" : "");
         take(c, whole, len);

@@ -38,13 +38,7 @@ bool numbers_open(struct numbers *s, const struct cli *c, char *note, size_t roo
 {
     *s = (struct numbers){.step = step_initial()};
     note[0] = '\0';
-    s->attn.k = attn_kernels_get(NULL);
-    if (!s->attn.k) {
-        const char *name = getenv("HEADLIGHT_KERNELS");
-        return err_set(e, ERR_SYSTEM,
-                       "HEADLIGHT_KERNELS=%s: this CPU has no such kernels; unset it",
-                       name ? name : "");
-    }
+    if (!run_kernels(&s->attn, e)) return false;
     s->pool = attn_pool_create(SDL_GetCPUCount());
     s->attn.pool = s->pool;
     if (!arena_init(&s->mem, sizeof *s->loaded + 64, e)) return false;

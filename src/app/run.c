@@ -3,6 +3,7 @@
 
 #include "scene.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct run_key run_key_of(const struct step_state *s)
@@ -26,6 +27,16 @@ struct run_key run_key_right(struct run_key key)
     key.opts = attn_opts_default();
     key.n_given = 0;
     return key;
+}
+
+bool run_kernels(struct attn_ctx *c, struct err *e)
+{
+    c->k = attn_kernels_get(NULL);
+    if (c->k) return true;
+    const char *name = getenv("HEADLIGHT_KERNELS");
+    return err_set(e, ERR_SYSTEM,
+                   "HEADLIGHT_KERNELS=%s: this CPU has no such kernels; unset it",
+                   name ? name : "");
 }
 
 bool run_key_is_right(struct run_key key)

@@ -13,6 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The kernels of this CPU, or those that HEADLIGHT_KERNELS names. ERR_SYSTEM: none. */
+bool run_kernels(struct attn_ctx *c, struct err *e);
+
 /* What a run is of. Two equal keys mean the same numbers to the bit. */
 struct run_key {
     enum step_scale scale;

@@ -8,13 +8,7 @@
 bool source_init(struct source *s, uint32_t event, struct err *e)
 {
     *s = (struct source){0};
-    s->attn.k = attn_kernels_get(NULL);
-    if (!s->attn.k) {
-        const char *name = getenv("HEADLIGHT_KERNELS");
-        return err_set(e, ERR_SYSTEM,
-                       "HEADLIGHT_KERNELS=%s: this CPU has no such kernels; unset it",
-                       name ? name : "");
-    }
+    if (!run_kernels(&s->attn, e)) return false;
     s->worker = worker_create(s->attn.k, event);
     return s->worker ? true : err_set(e, ERR_SYSTEM, "out of memory for the worker");
 }

@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool ends_with(const char *name, const char *ending)
+bool file_ends_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), k = strlen(ending);
-    return n > k && name[0] != '.' && strcmp(name + n - k, ending) == 0;
+    return n >= k && strcmp(name + n - k, ending) == 0;
+}
+
+/* Hidden files, the mere ending among them, are left out. */
+static bool is_listed(const char *name, const char *ending)
+{
+    return name[0] != '.' && strcmp(name, ending) != 0 && file_ends_with(name, ending);
 }
 
 static int by_name(const void *a, const void *b)
@@ -30,7 +36,7 @@ static bool pass(struct file_names *f, const char *folder, const char *ending,
     /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this function's own */
     for (const struct dirent *at = readdir(d); at && f->n < room; at = readdir(d)) {
         size_t n = strlen(at->d_name);
-        if (!ends_with(at->d_name, ending)) continue;
+        if (!is_listed(at->d_name, ending)) continue;
         if (list) {
             list[f->n] = arena_text(&f->mem, at->d_name, n);
             if (!list[f->n]) break;

@@ -13,18 +13,12 @@ struct model_dump {
     bool folder;
 };
 
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t n = strlen(text), k = strlen(ending);
-    return n >= k && strcmp(text + n - k, ending) == 0;
-}
-
 /* The last part of a path, without ".npy". */
 static void set_name(struct model_dump *d, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
-    size_t n = strlen(last) - (ends_with(last, ".npy") ? 4 : 0);
+    size_t n = strlen(last) - (file_ends_with(last, ".npy") ? 4 : 0);
     (void)snprintf(d->name, sizeof d->name, "%.*s", (int)(n < 255 ? n : 255), last);
 }
 
@@ -56,7 +50,7 @@ static bool open_any(struct model_dump *d, const char *path, struct err *e)
     }
     if (!is_zip(path, &zip, e)) return false;
     set_name(d, path);
-    if (!zip && ends_with(path, ".npz"))
+    if (!zip && file_ends_with(path, ".npz"))
         return err_set(e, ERR_INPUT, "%s: is no .npz archive", path);
     if (!zip) return true;
     if (!model_npz_open(&d->npz, path, e)) return false;

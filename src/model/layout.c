@@ -97,12 +97,6 @@ static bool bind_block(const struct binding *b, const struct tensor_at **out, in
     return true;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 /* Looks at every name once: whether there are biases (the mask buffers of old files,
  * h.N.attn.bias, are none), and whether there are more blocks than was said. */
 static bool survey(struct binding *b, struct err *e)
@@ -110,7 +104,7 @@ static bool survey(struct binding *b, struct err *e)
     for (int f = 0; f < b->w->n_file; f++)
         for (int i = 0; i < b->w->files[f].n_tensor; i++) {
             const char *name = b->w->files[f].tensors[i].name;
-            if (ends_with(name, ".bias") && !ends_with(name, ".attn.bias"))
+            if (file_ends_with(name, ".bias") && !file_ends_with(name, ".attn.bias"))
                 b->bias = true;
             if (strncmp(name, "h.", 2) != 0) continue;
             char *end = NULL;

@@ -236,28 +236,3 @@ bool paper_write(struct paper *p, const struct scene *sc, const struct paper_pag
     }
     return write_pdf(p, sc, &s, page, path, e);
 }
-
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), k = strlen(ending);
-    if (n < k) return false;
-    for (size_t i = 0; i < k; i++) {
-        char c = path[n - k + i];
-        if (c >= 'A' && c <= 'Z') c = (char)(c - 'A' + 'a');
-        if (c != ending[i]) return false;
-    }
-    return true;
-}
-
-bool paper_format_of(const char *path, enum paper_format *format, struct err *e)
-{
-    static const char *const ending[] = {
-        [PAPER_PNG] = ".png", [PAPER_SVG] = ".svg", [PAPER_PDF] = ".pdf"};
-    for (int i = 0; i < 3; i++) {
-        if (!ends_with(path, ending[i])) continue;
-        *format = (enum paper_format)i;
-        return true;
-    }
-    return err_set(e, ERR_USAGE,
-                   "%s: the name has to end in .png, .svg or .pdf for a picture", path);
-}
