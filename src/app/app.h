@@ -85,6 +85,8 @@ void app_event(struct app *a, const struct ui_event *ev);
 void app_resize(struct app *a, int px_w, int px_h);
 /* Takes the window's size and its display's density as they are now. */
 void app_measure(struct app *a);
+/* Points for the pixels, density and UI size as they are now. */
+void app_rescale(struct app *a);
 
 /* Opens a model, which is to read text (NULL: a text of our own); actions, which may be
  * NULL, are applied once it is there. Returns at once: app_build tells what became of it. */
