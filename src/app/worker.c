@@ -1,442 +1,26 @@
-/* One thread that makes models and runs, so that the window never waits. */
-#include "worker.h"
+/* Requests to the thread that makes models and runs, so that the window never waits. */
+#include "worker_parts.h"
 
-#include "ghost.h"
-
-#include <SDL.h>
 #include <string.h>
-#include <sys/resource.h>
 
-enum {
-    SLOTS = 2,
-    NONE = -1,
-    PATH_ROOM = 4096,
-    WORK_NICE = 10 /* a tenth of a window thread's share where both want the same core;
-                    * 19, a seventieth, starves on a busy machine */
-};
-
-/* Weights of an opened model that stay in memory: all of GPT-2 small's blocks. */
-static const size_t keep_bytes = (size_t)512 << 20;
-
-/* Shares of the work after which progress is told. A model costs about as much as a run
- * at 1,024 tokens. */
-static const float progress_model = 0.45f;
-static const float progress_start = 0.05f;
-
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by who may touch it
-struct worker {
-    const struct attn_kernels *k;
-    uint32_t event;
-    SDL_Thread *thread;
-    SDL_mutex *lock;
-    SDL_cond *asked, *idle;
-    SDL_atomic_t cancel; /* attn and model look at its value */
-
-    /* Under the lock. */
-    struct run_key want;
-    bool wanted;  /* want holds the last request, done or not */
-    bool pending; /* it has not been begun */
-    bool busy, quit;
-    bool making; /* busy with the model of `made_for` */
-    struct run_key made_for;
-    float progress;
-    int shown, ready; /* slots, or NONE */
-    bool failed;
-    struct err why;
-    uint64_t version;
-    bool opening; /* path is to be opened */
-    char path[PATH_ROOM];
-    bool opened; /* fresh or why_not is to be fetched */
-    struct model_net *fresh;
-    struct err why_not;
-    struct model_net *next; /* to be used; NULL: the one that is */
-    uint32_t net_serial, text_serial;
-    int32_t ids[STEP_MODEL_TOKENS];
-    int n_ids;
-    struct model_odd odd;
-
-    struct run_key heads_want;
-    struct attn_dims heads_dims;
-    int heads_blocks, heads_of; /* of so many */
-    bool heads_wanted, heads_failed;
-    bool heads_making; /* busy with them */
-    struct err heads_why;
-    int heads_shown; /* which the window reads, or NONE */
-    struct heads heads[SLOTS];
-
-    struct next_key next_want;
-    bool next_wanted, next_failed;
-    bool next_making; /* busy with them */
-    struct err next_why;
-    struct next likely; /* written under the lock; the logits by the thread alone */
-
-    /* The thread's. */
-    struct model_net *net;
-    uint32_t fed; /* the text that it was fed, 0: none */
-
-    /* A slot belongs to the window while it is shown or ready, else to the thread. */
-    struct run slot[SLOTS];
-    struct ghost ghost[SLOTS]; /* of the slot's run, where it is broken */
-    struct ghost_right right[SLOTS];
-    struct run_model model[SLOTS];
-};
-
-static void tell(const struct worker *w)
+struct heads *worker_heads_of_key(struct worker *w, struct run_key key)
 {
-    if (w->event == 0) return;
-    SDL_Event ev = {.type = w->event};
-    (void)SDL_PushEvent(&ev); /* a full queue means that the loop is awake anyway */
-}
-
-static void set_progress(struct worker *w, float progress)
-{
-    SDL_LockMutex(w->lock);
-    w->progress = progress;
-    SDL_UnlockMutex(w->lock);
-    tell(w);
-}
-
-static void set_making(struct worker *w, bool making, struct run_key key)
-{
-    SDL_LockMutex(w->lock);
-    w->making = making;
-    w->made_for = key;
-    SDL_UnlockMutex(w->lock);
-}
-
-/* Whether the run under way is no longer wanted. */
-static bool superseded(struct worker *w)
-{
-    SDL_LockMutex(w->lock);
-    bool yes = w->pending || SDL_AtomicGet(&w->cancel) != 0;
-    SDL_UnlockMutex(w->lock);
-    return yes;
-}
-
-/* ---- opened models --------------------------------------------------------------------- */
-
-/* Opens what was asked for; begins and ends with the lock held. */
-static void open_model(struct worker *w)
-{
-    char path[PATH_ROOM];
-    memcpy(path, w->path, sizeof path);
-    w->opening = false;
-    w->busy = true;
-    SDL_UnlockMutex(w->lock);
-    struct err e = {0};
-    struct model_net *net = NULL;
-    (void)model_net_open(&net, path, w->k, keep_bytes, &e);
-    SDL_LockMutex(w->lock);
-    model_net_close(w->fresh); /* one that nobody fetched */
-    w->fresh = net;
-    w->why_not = e;
-    w->opened = !w->opening;
-    w->busy = w->pending;
-    tell(w);
-}
-
-/* Takes over the net and the text that key is of. false: there is a newer request, or no
- * memory for the text. */
-static bool take_text(struct worker *w, struct run_key key, struct err *e)
-{
-    int32_t ids[STEP_MODEL_TOKENS];
-    SDL_LockMutex(w->lock);
-    struct model_net *old = w->next ? w->net : NULL;
-    if (w->next) {
-        w->net = w->next;
-        w->next = NULL;
-        w->fed = 0;
-        w->odd = (struct model_odd){0};
-    }
-    bool current = key.model == w->net_serial && key.text == w->text_serial;
-    int n = w->n_ids;
-    memcpy(ids, w->ids, (size_t)n * sizeof *ids);
-    SDL_UnlockMutex(w->lock);
-    model_net_close(old);
-    if (!current) return err_set(e, ERR_CANCELLED, "cancelled");
-    if (w->fed == key.text) return true;
-    w->fed = 0;
-    if (!model_net_feed(w->net, ids, n, e)) return false;
-    w->fed = key.text;
-    return true;
-}
-
-/* The net's blocks before key.block, from the nearest that is computed, and a view. */
-static bool view_block(struct worker *w, struct run_key key, struct run_model *m,
-                       const struct attn_ctx *c, struct err *e)
-{
-    if (!take_text(w, key, e)) return false;
-    int blocks = model_net_done(w->net);
-    if (blocks > key.block) blocks = key.block;
-    for (; blocks <= key.block; blocks++) { /* 0: the embeddings */
-        float share = (float)blocks / (float)(key.block + 1);
-        set_progress(w, progress_start + share * (progress_model - progress_start));
-        if (!model_net_run(w->net, blocks, c, e)) return false;
-    }
-    bool ok = run_model_view(m, key, w->net, c, e);
-    SDL_LockMutex(w->lock);
-    w->odd = model_net_odd(w->net);
-    SDL_UnlockMutex(w->lock);
-    return ok;
-}
-
-/* ---- runs -------------------------------------------------------------------------------- */
-
-/* The model of key: one that is there, or made in the place that nothing shown views. */
-static struct run_model *model_for(struct worker *w, struct run_key key, int slot,
-                                   const struct attn_ctx *c, struct err *e)
-{
-    for (int i = 0; i < SLOTS; i++)
-        if (run_model_is(&w->model[i], key)) return &w->model[i];
-    const struct run *other = &w->slot[1 - slot];
-    int at = other->made && other->model == &w->model[0].model ? 1 : 0;
-    set_making(w, true, key);
-    bool ok = key.model ? view_block(w, key, &w->model[at], c, e)
-                        : run_model_make(&w->model[at], key, c, e);
-    set_making(w, false, key);
-    return ok ? &w->model[at] : NULL;
-}
-
-/* What is right beside the broken run in slot: one that is there, or made where the run on
- * screen has none. */
-static bool make_ghost(struct worker *w, int slot, const struct run_model *m,
-                       const struct attn_ctx *c, struct err *e)
-{
-    struct run *r = &w->slot[slot];
-    const struct ghost_right *seen = w->ghost[1 - slot].right;
-    struct ghost_right *right = seen == &w->right[0] ? &w->right[1] : &w->right[0];
-    w->ghost[slot].right = NULL;
-    if (run_key_is_right(r->key)) {
-        ghost_fini(&w->ghost[slot]);
-        ghost_right_fini(right);
-        return true;
-    }
-    bool there = false;
-    for (int i = 0; i < SLOTS && !there; i++) {
-        there = ghost_right_is(&w->right[i], r, m);
-        if (there) right = &w->right[i];
-    }
-    if (!there) {
-        uint64_t version = right->run.version;
-        if (!ghost_right_make(right, r, m, c, e)) return false;
-        right->run.version = version + SLOTS; /* neither has a number of the other's */
-        if (version == 0) right->run.version = 1 + (uint64_t)(right - w->right);
-    }
-    if (c->cancel && *c->cancel) {
-        right->run.made = there;
-        return err_set(e, ERR_CANCELLED, "cancelled");
-    }
-    if (!ghost_make(&w->ghost[slot], r, right, e)) return false;
-    r->ghost = &w->ghost[slot];
-    return true;
-}
-
-/* Makes the run of key in slot. false: failed, or cancelled. */
-static bool work(struct worker *w, struct run_key key, int slot, const struct attn_ctx *c,
-                 struct err *e)
-{
-    set_progress(w, progress_start);
-    const struct run_model *m = model_for(w, key, slot, c, e);
-    if (!m) return false;
-    if (superseded(w)) return err_set(e, ERR_CANCELLED, "cancelled");
-    set_progress(w, progress_model);
-    if (!run_make(&w->slot[slot], key, &m->model, c, e)) return false;
-    if (!SDL_AtomicGet(&w->cancel) && !make_ghost(w, slot, m, c, e)) {
-        w->slot[slot].made = false;
-        return false;
-    }
-    if (!SDL_AtomicGet(&w->cancel)) return true;
-    w->slot[slot].made = false;
-    return err_set(e, ERR_CANCELLED, "cancelled");
-}
-
-/* ---- the overview ------------------------------------------------------------------------- */
-
-static struct heads *heads_of_key(struct worker *w, struct run_key key)
-{
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < WORKER_SLOTS; i++)
         if (w->heads[i].made && heads_key_same(w->heads[i].key, key)) return &w->heads[i];
     return NULL;
 }
 
-/* Whether a block of the overview is wanted that is not there. */
-static bool heads_left(struct worker *w)
+bool worker_heads_left(struct worker *w)
 {
     if (!w->heads_wanted) return false;
-    const struct heads *h = heads_of_key(w, w->heads_want);
+    const struct heads *h = worker_heads_of_key(w, w->heads_want);
     return !h || h->done < w->heads_blocks;
 }
 
-/* Block l of a loaded model, or the block of weights from a seed, from its run. */
-static bool heads_next(struct worker *w, struct heads *h, struct run_key key,
-                       const struct attn_ctx *c, struct err *e)
-{
-    int l = h->done;
-    if (!key.model) {
-        for (int i = 0; i < SLOTS; i++) {
-            const struct run *r = &w->slot[i];
-            if (!r->made || !heads_key_same(r->key, key)) continue;
-            struct attn_mat m = r->trace.qkv;
-            struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
-            return heads_block(h, l, qkv, NULL, c, e);
-        }
-        return err_set(e, ERR_CANCELLED, "cancelled");
-    }
-    int32_t ids[STEP_MODEL_TOKENS];
-    if (!take_text(w, key, e) || !model_net_run(w->net, l + 1, c, e)) return false;
-    SDL_LockMutex(w->lock);
-    w->odd = model_net_odd(w->net);
-    memcpy(ids, w->ids, sizeof ids);
-    SDL_UnlockMutex(w->lock);
-    return heads_block(h, l, model_net_qkv(w->net, l), ids, c, e);
-}
-
-/* Makes one block of the overview; begins and ends with the lock held. */
-static void make_heads(struct worker *w, const struct attn_ctx *c)
-{
-    struct run_key key = w->heads_want;
-    struct attn_dims dims = w->heads_dims;
-    int n_block = w->heads_of;
-    struct heads *h = heads_of_key(w, key);
-    bool begun = h != NULL;
-    if (!h) h = &w->heads[w->heads_shown == 0 ? 1 : 0];
-    if (!begun) h->made = false;
-    w->busy = w->heads_making = true;
-    SDL_AtomicSet(&w->cancel, 0);
-    SDL_UnlockMutex(w->lock);
-
-    struct err e = {0};
-    bool room = begun || heads_begin(h, key, n_block, dims, &e);
-    bool ok = room && heads_next(w, h, key, c, &e);
-
-    SDL_LockMutex(w->lock);
-    w->heads_making = false;
-    h->made = room;
-    if (!begun) h->version = ++w->version;
-    if (ok && !SDL_AtomicGet(&w->cancel))
-        h->done++;
-    else if (e.code != ERR_NONE && e.code != ERR_CANCELLED) {
-        w->heads_wanted = false;
-        w->heads_failed = true;
-        w->heads_why = e;
-    } else if (!w->pending && !SDL_AtomicGet(&w->cancel))
-        w->heads_wanted = false; /* its run is no more: whoever shows it asks again */
-    tell(w);
-}
-
-/* ---- the next tokens ---------------------------------------------------------------------- */
-
-static bool next_left(const struct worker *w)
+bool worker_next_left(const struct worker *w)
 {
     return w->next_wanted &&
            !(w->likely.made && next_key_same(w->likely.key, w->next_want));
-}
-
-/* Runs what is missing of the blocks, then the head. */
-static bool next_of(struct worker *w, struct next *x, struct next_key key,
-                    const struct attn_ctx *c, struct err *e)
-{
-    const struct run_key text = {.model = key.model, .text = key.text};
-    if (!take_text(w, text, e) ||
-        !model_net_run(w->net, model_net_info(w->net)->n_layer, c, e) ||
-        !next_make(x, key, w->net, c, e))
-        return false;
-    SDL_LockMutex(w->lock);
-    w->odd = model_net_odd(w->net);
-    SDL_UnlockMutex(w->lock);
-    return true;
-}
-
-/* Begins and ends with the lock held. */
-static void make_next(struct worker *w, const struct attn_ctx *c)
-{
-    struct next_key key = w->next_want;
-    struct next x = {.mem = w->likely.mem};
-    w->busy = w->next_making = true;
-    w->likely = (struct next){0};
-    SDL_AtomicSet(&w->cancel, 0);
-    SDL_UnlockMutex(w->lock);
-
-    struct err e = {0};
-    bool ok = next_of(w, &x, key, c, &e);
-
-    SDL_LockMutex(w->lock);
-    w->next_making = false;
-    w->likely = x;
-    if (!ok && e.code != ERR_CANCELLED) {
-        w->next_wanted = false;
-        w->next_failed = true;
-        w->next_why = e;
-    } else if (!ok && !w->pending && !SDL_AtomicGet(&w->cancel)) {
-        w->next_wanted = false; /* of another text by now: whoever shows it asks again */
-    }
-    tell(w);
-}
-
-static int SDLCALL worker_main(void *data)
-{
-    struct worker *w = data;
-    /* Below the window's threads; on Linux it is this thread's own, and the pool's threads
-     * inherit it. Where it is refused the work is done all the same. */
-    (void)setpriority(PRIO_PROCESS, 0, WORK_NICE);
-    struct attn_pool *pool = attn_pool_create(SDL_GetCPUCount());
-    const struct attn_ctx c = {.k = w->k, .pool = pool, .cancel = &w->cancel.value};
-
-    SDL_LockMutex(w->lock);
-    while (!w->quit) {
-        if (w->opening) {
-            open_model(w);
-            continue;
-        }
-        if (!w->pending && heads_left(w)) {
-            w->progress = -1.0f;
-            make_heads(w, &c);
-            continue;
-        }
-        if (!w->pending && next_left(w)) {
-            w->progress = -1.0f;
-            make_next(w, &c);
-            continue;
-        }
-        if (!w->pending) {
-            w->busy = false;
-            w->progress = -1.0f;
-            SDL_CondBroadcast(w->idle);
-            SDL_CondWait(w->asked, w->lock);
-            continue;
-        }
-        struct run_key key = w->want;
-        int slot = w->shown == 0 ? 1 : 0;
-        w->pending = false;
-        w->busy = true;
-        w->ready = NONE;
-        w->slot[slot].made = false;
-        SDL_AtomicSet(&w->cancel, 0);
-        SDL_UnlockMutex(w->lock);
-
-        struct err e = {0};
-        bool ok = work(w, key, slot, &c, &e);
-
-        SDL_LockMutex(w->lock);
-        if (ok && !SDL_AtomicGet(&w->cancel)) {
-            w->slot[slot].version = ++w->version;
-            w->ready = slot;
-        } else {
-            w->slot[slot].made = false;
-            if (e.code != ERR_NONE && e.code != ERR_CANCELLED && !w->pending) {
-                w->failed = true;
-                w->why = e;
-            }
-        }
-        if (!w->pending) {
-            w->busy = false;
-            w->progress = -1.0f;
-        }
-        tell(w);
-    }
-    SDL_UnlockMutex(w->lock);
-    attn_pool_destroy(pool);
-    return 0;
 }
 
 struct worker *worker_create(const struct attn_kernels *k, uint32_t event)
@@ -445,7 +29,7 @@ struct worker *worker_create(const struct attn_kernels *k, uint32_t event)
     if (!w) return NULL;
     w->k = k;
     w->event = event;
-    w->shown = w->ready = w->heads_shown = NONE;
+    w->shown = w->ready = w->heads_shown = WORKER_NONE;
     w->progress = -1.0f;
     w->lock = SDL_CreateMutex();
     w->asked = SDL_CreateCond();
@@ -466,7 +50,7 @@ void worker_destroy(struct worker *w)
         SDL_UnlockMutex(w->lock);
         SDL_WaitThread(w->thread, NULL);
     }
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < WORKER_SLOTS; i++) {
         run_fini(&w->slot[i]);
         ghost_fini(&w->ghost[i]);
         ghost_right_fini(&w->right[i]);
@@ -493,8 +77,8 @@ static bool start(struct worker *w, struct err *e)
 bool worker_open(struct worker *w, const char *path, struct err *e)
 {
     size_t n = strlen(path);
-    if (n >= PATH_ROOM)
-        return err_set(e, ERR_INPUT, "the path is longer than %d bytes", PATH_ROOM - 1);
+    if (n >= WORKER_PATH)
+        return err_set(e, ERR_INPUT, "the path is longer than %d bytes", WORKER_PATH - 1);
     if (!start(w, e)) return false;
     SDL_LockMutex(w->lock);
     memcpy(w->path, path, n + 1);
@@ -567,7 +151,7 @@ void worker_cancel(struct worker *w)
     SDL_LockMutex(w->lock);
     if (w->wanted) {
         w->wanted = w->pending = w->failed = false;
-        w->ready = NONE;
+        w->ready = WORKER_NONE;
         if (!w->heads_making && !w->next_making) SDL_AtomicSet(&w->cancel, 1);
         if (!w->busy) w->progress = -1.0f;
     }
@@ -589,7 +173,7 @@ void worker_ask_heads(struct worker *w, struct run_key key, struct attn_dims d,
     w->heads_dims = d;
     w->heads_of = n_block;
     w->heads_blocks = blocks;
-    if (heads_left(w)) SDL_CondSignal(w->asked);
+    if (worker_heads_left(w)) SDL_CondSignal(w->asked);
     SDL_UnlockMutex(w->lock);
 }
 
@@ -604,7 +188,7 @@ void worker_drop_heads(struct worker *w)
 bool worker_heads(struct worker *w, struct run_key key, struct scene_heads *view)
 {
     SDL_LockMutex(w->lock);
-    struct heads *h = heads_of_key(w, key);
+    struct heads *h = worker_heads_of_key(w, key);
     bool yes = h && h->version > 0 && h->done > 0;
     if (yes) {
         w->heads_shown = (int)(h - w->heads);
@@ -636,7 +220,7 @@ void worker_ask_next(struct worker *w, struct next_key key)
         w->next_failed = false;
     }
     w->next_want = key;
-    if (next_left(w)) SDL_CondSignal(w->asked);
+    if (worker_next_left(w)) SDL_CondSignal(w->asked);
     SDL_UnlockMutex(w->lock);
 }
 
@@ -670,11 +254,11 @@ bool worker_next_failed(struct worker *w, struct err *why)
 const struct run *worker_take(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    if (w->ready != NONE) {
+    if (w->ready != WORKER_NONE) {
         w->shown = w->ready;
-        w->ready = NONE;
+        w->ready = WORKER_NONE;
     }
-    const struct run *r = w->shown == NONE ? NULL : &w->slot[w->shown];
+    const struct run *r = w->shown == WORKER_NONE ? NULL : &w->slot[w->shown];
     SDL_UnlockMutex(w->lock);
     return r;
 }
@@ -699,8 +283,8 @@ bool worker_failed(struct worker *w, struct err *why)
 void worker_wait(struct worker *w)
 {
     SDL_LockMutex(w->lock);
-    while (w->thread &&
-           (w->pending || w->busy || w->opening || heads_left(w) || next_left(w)))
+    while (w->thread && (w->pending || w->busy || w->opening || worker_heads_left(w) ||
+                         worker_next_left(w)))
         SDL_CondWait(w->idle, w->lock);
     SDL_UnlockMutex(w->lock);
 }
