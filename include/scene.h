@@ -542,6 +542,8 @@ bool scene_token_joins(const struct scene_source *src, int i);
 /* A number in at most `digits` significant places and at most `room` characters, with a
  * real minus sign: "-1.05", "<0.001" for a nonzero that would read 0, "∞", "NaN". */
 const char *scene_number(struct scene *sc, float value, int decimals);
+/* A count, its thousands apart: 1,048,576. */
+const char *scene_count(struct scene *sc, int64_t n);
 const char *scene_signed(struct scene *sc, float value, int decimals); /* "+0.548" */
 
 /* ---- hit testing and tests --------------------------------------------------------------- */

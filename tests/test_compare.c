@@ -135,15 +135,23 @@ static void write_dump(const struct fix *f, const struct mistaken *s, int from, 
     if (!model_npz_end(z, &e)) fail_msg("%s", e.text);
 }
 
-/* The comparison of f's dump with f's model. */
-static void compared(struct compare *c, const struct fix *f)
+/* The comparison of f's dump with f's model, one option of which is switched off; none:
+ * STEP_OPT_COUNT. */
+static void compared_without(struct compare *c, const struct fix *f, enum step_option off)
 {
     static struct cli cli;
     char note[256];
     struct err e = {0};
     cli = (struct cli){.model = f->folder.path, .text = text, .compare = f->path};
+    if (off != STEP_OPT_COUNT)
+        step_push(&cli.start, (struct step_action){.verb = STEP_TOGGLE, .i = (int)off});
     if (!compare_make(c, &cli, note, sizeof note, &e)) fail_msg("%s", e.text);
     (void)unlink(f->path);
+}
+
+static void compared(struct compare *c, const struct fix *f)
+{
+    compared_without(c, f, STEP_OPT_COUNT);
 }
 
 static void expect(struct fix *f, const char *mistake, bool longer, int from, int to,
@@ -172,11 +180,35 @@ static void a_right_dump_agrees(void **state)
     expect(*state, "", false, 1, 1, MT_Y, MT_Y);
 }
 
-/* "eps-1e-5" is right here, and the three that end in -on are for what is switched off. */
+/* "eps-1e-5" is right here, and so are the three that end in -on while nothing is off. */
 static bool is_right_here(const char *name)
 {
     return strcmp(name, "eps-1e-5") == 0 || strcmp(name, "scale-on") == 0 ||
            strcmp(name, "mask-on") == 0 || strcmp(name, "residual-on") == 0;
+}
+
+/* A right dump is then one that has something which the numbers here leave out. */
+static void what_is_switched_off_here_is_named(void **state)
+{
+    static const struct {
+        enum step_option off;
+        const char *name;
+    } parts[] = {{STEP_OPT_SCALE, "scale-on"},
+                 {STEP_OPT_CAUSAL, "mask-on"},
+                 {STEP_OPT_RESIDUAL, "residual-on"}};
+    struct fix *f = *state;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        struct mistaken s;
+        struct compare c;
+        mistaken_run(&s, &f->m, ids, TOKENS, "", false);
+        write_dump(f, &s, 0, 0, MT_H, MT_Y);
+        compared_without(&c, f, parts[i].off);
+        if (compare_agrees(&c) || !c.why.name || strcmp(c.why.name, parts[i].name) != 0)
+            fail_msg("%s: named %s\n%s", parts[i].name,
+                     c.why.name ? c.why.name : "nothing", c.text);
+        compare_free(&c);
+        mistaken_free(&s);
+    }
 }
 
 static void every_mistake_is_named_from_all_stages(void **state)
@@ -460,6 +492,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_right_dump_agrees),
+        cmocka_unit_test(what_is_switched_off_here_is_named),
         cmocka_unit_test(every_mistake_is_named_from_all_stages),
         cmocka_unit_test(every_mistake_is_named_from_what_a_block_gives),
         cmocka_unit_test(a_mistake_in_blocks_before_is_named),

@@ -226,6 +226,7 @@ static bool take_model(struct app *a, struct err *e)
     enum source_news news = source_news(&a->source, &a->step, note, sizeof note, e);
     if (news == SOURCE_NOTHING) return true;
     bool ok = news == SOURCE_OPENED;
+    a->refused = !ok;
     if (ok) {
         a->n_odd = 0;
         (void)snprintf(a->message, sizeof a->message, "%s", note);

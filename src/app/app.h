@@ -60,6 +60,7 @@ struct app {
     enum step_edit edited;           /* what it was begun for */
     struct browse *browse;           /* the file chooser, while it is open */
     struct step_actions when_opened; /* for the model that is being opened */
+    bool refused; /* the last one could not be, and a script has not expected the message */
     int64_t n_odd;                   /* odd weights that the person has been told of */
     uint32_t wake;                   /* SDL event type that the worker pushes */
     bool hidden;                     /* minimised: nothing is drawn */

@@ -341,6 +341,13 @@ static bool run_line(struct app *a, char *text, struct err *e)
     return err_set(e, ERR_USAGE, "%s: there is no such action", l.word[0]);
 }
 
+/* A model that could not be opened, which no line expected, is an error at the end. */
+static bool opened_all(struct app *a, struct err *e)
+{
+    if (!app_build(a, a->source.opening != NULL, e)) return false;
+    return !a->refused || err_set(e, ERR_INPUT, "%s", a->message);
+}
+
 bool script_run(struct app *a, const char *path, struct err *e)
 {
     struct arena mem;
@@ -365,5 +372,5 @@ bool script_run(struct app *a, const char *path, struct err *e)
         at = next;
     }
     arena_free(&mem);
-    return ok;
+    return ok && opened_all(a, e);
 }

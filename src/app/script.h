@@ -8,7 +8,9 @@
  *   drag X0 Y0 X1 Y1      press, move, release
  *   wheel X Y NOTCHES     up > 0
  *   leave                 the pointer leaves the window
- *   open "PATH"           begins to open a model, as in the window; see ready
+ *   open "PATH"           begins to open a model, as in the window; see ready. One that
+ *                         cannot be opened is the script's error at its end, unless a
+ *                         line expects its message
  *   text "TEXT"           types the text, where one is edited
  *   size WxH              another picture size, pixels
  *   wait SECONDS          lets the animation's clock run, in no time

@@ -112,15 +112,14 @@ static const char *say_scale(struct scene *sc, struct attn_opts o, struct attn_d
 static const char *say_softmax(struct scene *sc, struct attn_opts o,
                                const struct scene_source *src)
 {
-    long long n_nan =
-        src->trace && src->fits ? (long long)src->trace->stats[ATTN_P].n_nan : 0;
+    int64_t n_nan = src->trace && src->fits ? src->trace->stats[ATTN_P].n_nan : 0;
     if (o.no_max)
         return scene_print(
             sc,
             "The row\u2019s largest score is not subtracted: e\u02E2 is taken as it is. "
             "float32 ends at 3.4e38, so a score above 88.7 gives \u221E, and \u221E "
-            "\u00F7 \u221E is NaN. %lld weight%s NaN here.",
-            n_nan, n_nan == 1 ? " is" : "s are");
+            "\u00F7 \u221E is NaN. %s weight%s NaN here.",
+            scene_count(sc, n_nan), n_nan == 1 ? " is" : "s are");
     return scene_print(
         sc,
         "Scores are divided by the temperature %.3g first. Below 1 each row moves "

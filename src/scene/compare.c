@@ -117,9 +117,10 @@ void compare_build(struct scene *sc, const struct brush *b)
         c->verdict == SCENE_NOT_COMPARED ? "the dump has nothing of this stage"
         : !c->ours.data
             ? scene_print(sc, "the dump has nothing of head %d", b->place->head + 1)
-        : c->n_bad == 0 ? scene_print(sc, "%s: all cells agree", c->from)
-                        : scene_print(sc, "%s: %lld of %lld cells beyond the tolerance",
-                                      c->from, (long long)c->n_bad, (long long)c->n);
+        : c->n_bad == 0
+            ? scene_print(sc, "%s: all cells agree", c->from)
+            : scene_print(sc, "%s: %s of %s cells beyond the tolerance", c->from,
+                          scene_count(sc, c->n_bad), scene_count(sc, c->n));
     (void)scene_text(sc, x, f.y + line_y, ALIGN_LEFT, FONT_MONO, line_size, t->ink,
                      scene_fit_text(sc, FONT_MONO, line_size, right - x, line));
     struct scene_rect clip = sc->clip;

@@ -298,9 +298,10 @@ static void foot_draw(const struct brush *b, const struct page *p,
     const char *range = scene_print(sc, "%s to %s", scene_number(sc, st->min, 3),
                                     scene_number(sc, st->max, 3));
     int64_t odd = st->n_nan + st->n_pos_inf;
-    if (odd) range = scene_print(sc, "%s \u00B7 %lld not finite", range, (long long)odd);
+    if (odd)
+        range = scene_print(sc, "%s \u00B7 %s not finite", range, scene_count(sc, odd));
     float after = x + w + ramp_gap, room = sc->w - margin - after;
-    (void)scene_text(sc, after, y + GRID_RAMP_H, ALIGN_LEFT, FONT_MONO, ramp_size,
+    (void)scene_text(sc, after, y + RAMP_H, ALIGN_LEFT, FONT_MONO, ramp_size,
                      b->theme->ink_soft,
                      scene_fit_text(sc, FONT_MONO, ramp_size, room, range));
 }

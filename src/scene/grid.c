@@ -306,52 +306,24 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
 void grid_ramp(const struct brush *b, float x, float y, float w, float size,
                enum scene_map map, float lo, float hi)
 {
-    enum { STEPS = 120 };
-    static const float h = GRID_RAMP_H;
-    struct scene *sc = b->sc;
-    float *ramp = arena_push(sc->mem, STEPS, sizeof *ramp);
-    if (!ramp) return;
-    bool log = b->s->log_weights && map == MAP_SEQUENTIAL;
-    for (int i = 0; i < STEPS; i++) {
-        float u = ((float)i + 0.5f) / STEPS;
-        ramp[i] = log ? hi * powf(10, 4 * (u - 1)) : lo + (hi - lo) * u;
-    }
-    struct scene_heat heat = {.m = {ramp, 1, STEPS, STEPS},
-                              .x = x,
-                              .y = y,
-                              .cell_w = w / STEPS,
-                              .cell_h = h,
-                              .row1 = 1,
-                              .col1 = STEPS,
-                              .shown = STEPS,
-                              .map = map,
-                              .lo = lo,
-                              .hi = hi,
-                              .log = log,
-                              .gain = 1,
-                              .least = map == MAP_SEQUENTIAL ? b->s->least_weight : 0,
-                              .mask_from = INT_MAX,
-                              .alpha = 1,
-                              .dim = 1,
-                              .focus_row1 = 1,
-                              .focus_col1 = STEPS};
-    (void)scene_heat(sc, &heat);
-    struct scene_rgba ink = b->theme->ink_faint;
-    float base = y + h + size + 3;
-    const char *left = log ? scene_number(sc, hi * 1e-4f, 4) : scene_number(sc, lo, 2);
-    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, size, ink, left);
-    if (map == MAP_DIVERGING)
-        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, size, ink, "0");
-    if (log)
-        (void)scene_text(sc, x + w / 2, base, ALIGN_CENTER, FONT_MONO, size, ink, "log");
-    (void)scene_text(sc, x + w, base, ALIGN_RIGHT, FONT_MONO, size, ink,
-                     scene_number(sc, hi, 2));
+    bool sequential = map == MAP_SEQUENTIAL;
+    (void)ramp_draw(b->sc, b->theme,
+                    &(struct ramp){.x = x,
+                                   .y = y,
+                                   .w = w,
+                                   .size = size,
+                                   .map = map,
+                                   .lo = lo,
+                                   .hi = hi,
+                                   .log = b->s->log_weights && sequential,
+                                   .least = sequential ? b->s->least_weight : 0,
+                                   .decimals = 2});
 }
 
 void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,
                  float lo, float hi)
 {
-    static const float w = 120, h = GRID_RAMP_H, inset = 14, size = 11;
+    static const float w = 120, h = RAMP_H, inset = 14, size = 11;
     float x = b->canvas.x + b->canvas.w - w - 4;
     float y =
         fminf(b->canvas.y + b->canvas.h - h - inset - 2, beside->y + grid_h(beside) + 6);

@@ -3,6 +3,7 @@
 #define HEADLIGHT_GRID_H
 
 #include "layout.h"
+#include "ramp.h"
 
 /* What the drawing of one stage needs at hand. */
 struct brush {
@@ -51,8 +52,7 @@ void grid_label(const struct brush *b, const struct grid *g, bool below, const c
  * ticks where they are small. */
 void grid_row_tokens(const struct brush *b, const struct grid *g, float alpha);
 void grid_col_tokens(const struct brush *b, const struct grid *g, float alpha);
-/* A colour map's ramp of w x GRID_RAMP_H at (x, y), its ends written below in size points. */
-enum { GRID_RAMP_H = 8 };
+/* A colour map's ramp of w x RAMP_H at (x, y), its ends written below in size points. */
 void grid_ramp(const struct brush *b, float x, float y, float w, float size,
                enum scene_map map, float lo, float hi);
 void grid_legend(const struct brush *b, const struct grid *beside, enum scene_map map,

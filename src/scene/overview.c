@@ -1,6 +1,7 @@
 /* The overview: every block's heads as small heat maps, in the model's order or sorted by
  * what their weights do, marked where one thing takes most of the weight. */
 #include "overview.h"
+#include "ramp.h"
 
 #include <limits.h>
 #include <math.h>
@@ -18,8 +19,7 @@ static const float legend_up = 52; /* below the heads, over the foot */
 static const float pitch_least = 24, pitch_most = 260, gap_share = 0.09f, gap_most = 6;
 static const float name_least = 40, name_size = 9.5f, cell_radius = 2, frame_w = 2.5f;
 static const float bar_w = 160, bar_h = 5;
-static const float ramp_w = 110, ramp_h = 8, ramp_size = 11;
-enum { RAMP_STEPS = 110 };
+static const float ramp_w = 110, ramp_size = 11;
 
 /* Ids of its controls: behind ui's. */
 enum { ID_KIND = 1000, ID_SORT = ID_KIND + STEP_OVER_KIND_COUNT, ID_MENU };
@@ -452,40 +452,16 @@ static void draw_range(struct grid_of_heads *g, float x, float y)
     bool weights = g->s->over.kind == STEP_OVER_WEIGHTS;
     bool log = weights && g->s->log_weights;
     float hi = range_of(g->s, g->src), lo = weights ? 0 : -hi;
-    float *ramp = arena_push(sc->mem, RAMP_STEPS, sizeof *ramp);
-    if (!ramp) return;
-    for (int i = 0; i < RAMP_STEPS; i++) {
-        float u = ((float)i + 0.5f) / RAMP_STEPS;
-        ramp[i] = log ? hi * powf(10, 4 * (u - 1)) : lo + (hi - lo) * u;
-    }
-    struct scene_heat heat = {.m = {ramp, 1, RAMP_STEPS, RAMP_STEPS},
-                              .x = x,
-                              .y = y,
-                              .cell_w = ramp_w / RAMP_STEPS,
-                              .cell_h = ramp_h,
-                              .row1 = 1,
-                              .col1 = RAMP_STEPS,
-                              .shown = RAMP_STEPS,
-                              .map = weights ? MAP_SEQUENTIAL : MAP_DIVERGING,
-                              .lo = lo,
-                              .hi = hi,
-                              .log = log,
-                              .gain = 1,
-                              .mask_from = INT_MAX,
-                              .alpha = 1,
-                              .dim = 1,
-                              .focus_row1 = 1,
-                              .focus_col1 = RAMP_STEPS};
-    (void)scene_heat(sc, &heat);
-    float base = y + ramp_h + ramp_size + 2;
-    const char *left = log ? scene_number(sc, hi * 1e-4f, 4) : scene_number(sc, lo, 1);
-    (void)scene_text(sc, x, base, ALIGN_LEFT, FONT_MONO, ramp_size, g->t->ink_faint,
-                     left);
-    if (log || !weights)
-        (void)scene_text(sc, x + ramp_w / 2, base, ALIGN_CENTER, FONT_MONO, ramp_size,
-                         g->t->ink_faint, log ? "log" : "0");
-    (void)scene_text(sc, x + ramp_w, base, ALIGN_RIGHT, FONT_MONO, ramp_size,
-                     g->t->ink_faint, scene_number(sc, hi, 1));
+    float base = ramp_draw(sc, g->t,
+                           &(struct ramp){.x = x,
+                                          .y = y,
+                                          .w = ramp_w,
+                                          .size = ramp_size,
+                                          .map = weights ? MAP_SEQUENTIAL : MAP_DIVERGING,
+                                          .lo = lo,
+                                          .hi = hi,
+                                          .log = log,
+                                          .decimals = 1});
     struct scene_item *over =
         scene_rect(sc, (struct scene_rect){x, y - 2, ramp_w, base - y + 4}, 0,
                    scene_fade(g->t->paper, 0));
@@ -570,7 +546,7 @@ void overview_build(struct scene *sc, const struct step_state *s,
         draw_range(&g, right - legend_w + legend_gap,
                    g.box.y + legend_line * (MARK_COUNT + 0.5f));
     else
-        draw_range(&g, right - ramp_w - 2, f.y + f.h - legend_up - ramp_h / 2);
+        draw_range(&g, right - ramp_w - 2, f.y + f.h - legend_up - (float)RAMP_H / 2);
     draw_foot(&g, x, right, f.y + f.h - foot_up);
     /* Beside the kinds where there is room, else beside the title. */
     float label =

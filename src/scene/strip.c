@@ -43,7 +43,8 @@ static void check_odd(struct strip *s, const enum attn_tensor *tensors, int n)
         odd += s->c->n_odd[tensors[i]];
         if (s->c->n_odd[tensors[i]]) at = s->c->odd[tensors[i]];
     }
-    const char *found = scene_print(s->sc, "%lld NaN or \u00B1\u221E", (long long)odd);
+    const char *found =
+        scene_print(s->sc, "%s NaN or \u00B1\u221E", scene_count(s->sc, odd));
     bool masked = tensors[0] == ATTN_S_MASKED;
     check(s, odd == 0,
           odd      ? found
@@ -109,9 +110,9 @@ static void of_mask(struct strip *s)
 {
     static const enum attn_tensor all[] = {ATTN_S_MASKED};
     bool good = s->c->n_unmasked == 0;
-    const char *seen =
-        scene_print(s->sc, "%lld future cell%s visible", (long long)s->c->n_unmasked,
-                    s->c->n_unmasked == 1 ? "" : "s");
+    const char *seen = scene_print(s->sc, "%s future cell%s visible",
+                                   scene_count(s->sc, s->c->n_unmasked),
+                                   s->c->n_unmasked == 1 ? "" : "s");
     check(s, good, good ? "upper triangle all \u2212\u221E" : seen,
           good ? "upper \u2212\u221E" : seen,
           good ? "Every score right of the diagonal is hidden"
@@ -138,7 +139,7 @@ static void of_softmax(struct strip *s)
           s->c->row_at);
     bool upper = s->c->n_upper == 0;
     const char *leak =
-        scene_print(s->sc, "%lld weight%s on the future", (long long)s->c->n_upper,
+        scene_print(s->sc, "%s weight%s on the future", scene_count(s->sc, s->c->n_upper),
                     s->c->n_upper == 1 ? "" : "s");
     check(s, upper, upper ? "upper triangle exactly 0" : leak, upper ? "upper = 0" : leak,
           upper ? "No weight, however small, lies on a later token"

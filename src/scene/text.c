@@ -192,6 +192,12 @@ const char *scene_number(struct scene *sc, float value, int decimals)
     return number(sc, value, decimals, "");
 }
 
+const char *scene_count(struct scene *sc, int64_t n)
+{
+    if (n < 1000) return scene_print(sc, "%d", (int)n);
+    return scene_print(sc, "%s,%03d", scene_count(sc, n / 1000), (int)(n % 1000));
+}
+
 const char *scene_signed(struct scene *sc, float value, int decimals)
 {
     return number(sc, value, decimals, "+");

@@ -40,9 +40,9 @@ void panel_compare(struct panel *p)
         panel_pair(
             p, "their array",
             scene_fit_text(u->sc, ui_figure.font, ui_figure.size, p->w * 0.6f, c->from));
-        panel_pair(
-            p, "cells beyond",
-            scene_print(u->sc, "%lld of %lld", (long long)c->n_bad, (long long)c->n));
+        panel_pair(p, "cells beyond",
+                   scene_print(u->sc, "%s of %s", scene_count(u->sc, c->n_bad),
+                               scene_count(u->sc, c->n)));
         if (c->ours.data)
             panel_pair(p, "largest difference", exact(p, c->difference_range));
         panel_rule(p);

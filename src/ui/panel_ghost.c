@@ -156,8 +156,8 @@ void panel_ghost(struct panel *p)
              scene_print(sc, "%s \u2192 %s", scene_number(sc, c->was, 3),
                          scene_number(sc, c->is, 3)));
         line(p, p->y + LINE_H * 1.5f, "cells that differ",
-             scene_print(sc, "%lld of %lld", (long long)c->count,
-                         (long long)m.rows * m.cols));
+             scene_print(sc, "%s of %s", scene_count(sc, c->count),
+                         scene_count(sc, (int64_t)m.rows * m.cols)));
     }
     struct attn_row was = row_of(u, g->right, p->at.row);
     struct attn_row is = row_of(u, u->src->trace, p->at.row);

@@ -89,8 +89,7 @@ static void draw_measures(struct panel *p, const struct attn_head_sum *sum)
     panel_pair(p, scaled ? "largest scaled score" : "largest score",
                scene_print(u->sc, "\u00B1%s", scene_number(u->sc, most, 2)));
     if (sum->n_odd > 0)
-        panel_pair(p, "rows with NaN or \u221E",
-                   scene_print(u->sc, "%lld", (long long)sum->n_odd));
+        panel_pair(p, "rows with NaN or \u221E", scene_count(u->sc, sum->n_odd));
 }
 
 void panel_overview(struct panel *p)

@@ -186,8 +186,7 @@ float panel_pitch(const struct panel *p, int count, float after, float least, fl
 
 const char *panel_count(const struct panel *p, int v)
 {
-    if (v < 1000) return scene_print(p->u->sc, "%d", v);
-    return scene_print(p->u->sc, "%d,%03d", v / 1000, v % 1000);
+    return scene_count(p->u->sc, v);
 }
 
 const char *panel_others(const struct panel *p, int count)
