@@ -234,7 +234,9 @@ static int SDLCALL take(void *data)
 {
     struct compare_view *v = data;
     struct err e = {0};
+    v->cmp.numbers.attn.cancel = &v->cancel;
     (void)compare_take(&v->cmp, v->taking, &e);
+    v->cmp.numbers.attn.cancel = NULL;
     atomic_store(&v->taken, true);
     SDL_Event ev = {.type = v->event};
     (void)SDL_PushEvent(&ev);
@@ -246,18 +248,28 @@ bool compare_view_is_busy(struct compare_view *v)
     return v->thread && !atomic_load(&v->taken);
 }
 
-void compare_view_settle(struct compare_view *v)
+/* Waits for the thread. */
+static void join(struct compare_view *v)
 {
     SDL_WaitThread(v->thread, NULL);
     v->thread = NULL;
+    if (__atomic_exchange_n(&v->cancel, 0, __ATOMIC_RELAXED))
+        v->taking = -1; /* it may be asked for again */
+}
+
+void compare_view_settle(struct compare_view *v)
+{
+    if (v->thread) __atomic_store_n(&v->cancel, 1, __ATOMIC_RELAXED);
+    join(v);
 }
 
 /* Whether the block is in hand, or nothing of it need be, or it has to be done here. */
 static bool in_hand(struct compare_view *v, int block, bool wait)
 {
-    if (wait) compare_view_settle(v);
-    if (compare_view_is_busy(v)) return false;
-    compare_view_settle(v);
+    if (compare_view_is_busy(v) && v->taking != block)
+        __atomic_store_n(&v->cancel, 1, __ATOMIC_RELAXED);
+    if (compare_view_is_busy(v) && !wait) return false;
+    join(v);
     if (v->cmp.at == block || v->event == 0 || wait || !compare_block_of(&v->cmp, block))
         return true;
     if (v->taking == block) return false; /* it could not be taken */

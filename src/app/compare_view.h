@@ -21,6 +21,7 @@ struct compare_view {
     struct SDL_Thread *thread; /* takes block `taking` in hand; NULL: none does */
     atomic_bool taken;         /* it has, or could not */
     int taking;                /* -1: none has been asked for */
+    volatile int cancel;       /* it need not: attn and model look at its value */
 };
 
 /* Compares as compare_make does. */
@@ -42,7 +43,7 @@ const struct scene_compare *compare_view_of(struct compare_view *v, struct run_k
 bool compare_view_fits(const struct compare_view *v, struct run_key key);
 /* Whether a block is being computed: until v->event is pushed, or compare_view_of waits. */
 bool compare_view_is_busy(struct compare_view *v);
-/* Waits for the thread; before SDL goes. */
+/* Cancels what the thread does and waits for it; before SDL goes. */
 void compare_view_settle(struct compare_view *v);
 
 #endif
