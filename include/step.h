@@ -134,6 +134,7 @@ struct step_place {
     uint32_t text; /* number of the text that is read, of those app keeps; 0: the first */
     int n_edit;
     struct step_given edits[STEP_GIVEN_MOST];
+    int prefill; /* tokens that decode mode computes at once; 0: not chosen yet */
 };
 
 /* A model from files with its text, as far as the state has to know it. */
@@ -218,6 +219,7 @@ struct step_state {
     bool by_place;         /* terms of a sum in their order, not the largest first */
     struct step_code code;
     bool why; /* the card that says why the stage is there is open */
+    bool decode; /* decode mode, see step_pass_of */
 };
 
 enum step_verb {
@@ -307,7 +309,8 @@ enum step_verb {
     STEP_SECOND_BY,   /* i = +1 or -1, past the head in view */
     STEP_TEXT_PICK,   /* i = which of what lies where the edited path leads */
     STEP_TEXT_BROWSE, /* opens the desktop's file chooser */
-    STEP_DIFF         /* i = enum step_diff; -1: the next one */
+    STEP_DIFF,        /* i = enum step_diff; -1: the next one */
+    STEP_DECODE /* i = tokens of the prefill, decode mode on; 0: on, or off */
 };
 
 struct step_action {
@@ -357,6 +360,26 @@ void step_past_destroy(struct step_past *p); /* NULL is fine */
 int step_undo_count(const struct step_state *s);
 int step_redo_count(const struct step_state *s);
 
+/* ---- decode mode -------------------------------------------------------------------
+ *
+ * The first `prefill` tokens are computed at once, later ones one at a time. The row in
+ * view is the token that is decoded now; the prefill's last row stands for all of it. */
+
+/* Rows from .. to - 1 are computed now; the tokens 0 .. to - 1 are there, and the keys and
+ * values of those before `from` are read from the cache. All of them without decode mode. */
+struct step_pass {
+    int from, to;
+};
+struct step_pass step_pass_of(const struct step_state *s);
+/* Whether rows come one by one. false in decode mode: rows see tokens that are yet to come
+ * (the mask is off or shifted, or a weight beyond it is given), so nothing can be decoded. */
+bool step_is_decoding(const struct step_state *s);
+/* Whether the pass computes the cell or reads it from the cache. */
+bool step_pass_has(const struct step_state *s, struct step_ref r);
+/* Whether a tensor's rows, or its columns, are tokens. */
+bool step_rows_are_tokens(enum attn_tensor t);
+bool step_cols_are_tokens(enum attn_tensor t);
+
 /* dt seconds pass. true: something moved and a new frame is needed. */
 bool step_tick(struct step_state *s, float dt);
 
@@ -395,8 +418,11 @@ struct step_clock {
     float first;        /* share of the beats' time that the first takes */
     int n_beat;
     int beats_a_row; /* 1: rows (or diagonals); else cells of a row */
+    int row0;        /* the row of the first beat */
 };
 struct step_clock step_clock_of(enum attn_stage stage, struct attn_dims dims);
+/* Of a stage in the scale in view, of the rows that its pass computes. */
+struct step_clock step_clock_at(const struct step_state *s, enum attn_stage stage);
 
 /* Where time t is: intro runs 0..1, then beat at = 0..n_beat-1 with part 0..1, then
  * outro 0..1. Before the beats: at = 0, part = 0; after: at = n_beat, part = 0. */

@@ -29,7 +29,7 @@ struct film {
 /* Frames in which a stage moves, and in which it is held then. */
 static int moving_frames(const struct film *f, enum attn_stage stage)
 {
-    struct step_clock c = step_clock_of(stage, step_place_of(&f->state)->dims);
+    struct step_clock c = step_clock_at(&f->state, stage);
     int n = (int)lroundf(c.seconds / f->state.speed * (float)f->ask.fps);
     return n < 2 ? 2 : n;
 }

@@ -61,13 +61,15 @@ static int cells_a_row(enum beat_kind kind, struct attn_dims d)
     return 1;
 }
 
-struct step_clock step_clock_of(enum attn_stage stage, struct attn_dims dims)
+/* Of `rows` rows from row0 on; dims.n_tok: tokens that there are. */
+static struct step_clock clock_of(enum attn_stage stage, struct attn_dims dims, int row0,
+                                  int rows)
 {
     assert((unsigned)stage < ATTN_STAGE_COUNT);
     assert(dims.n_tok >= 1 && dims.n_head >= 1 && dims.d_model >= dims.n_head);
     const struct motion *m = &motions[stage];
-    int n = dims.n_tok, a_row = cells_a_row(m->kind, dims);
-    if ((int64_t)dims.n_tok * a_row <= CELLS_ONE_BY_ONE)
+    int n = rows, a_row = cells_a_row(m->kind, dims);
+    if ((int64_t)rows * a_row <= CELLS_ONE_BY_ONE)
         n *= a_row;
     else
         a_row = 1;
@@ -82,7 +84,21 @@ struct step_clock step_clock_of(enum attn_stage stage, struct attn_dims dims)
         .first = sweep ? even : fmaxf(m->first, even),
         .n_beat = n,
         .beats_a_row = a_row,
+        .row0 = row0,
     };
+}
+
+struct step_clock step_clock_of(enum attn_stage stage, struct attn_dims dims)
+{
+    return clock_of(stage, dims, 0, dims.n_tok);
+}
+
+struct step_clock step_clock_at(const struct step_state *s, enum attn_stage stage)
+{
+    struct attn_dims dims = step_place_of(s)->dims;
+    struct step_pass pass = step_pass_of(s);
+    dims.n_tok = pass.to;
+    return clock_of(stage, dims, pass.from, pass.to - pass.from);
 }
 
 /* q of G: at most QUICKEN, and small enough for beat 1 to be no longer than beat 0. */

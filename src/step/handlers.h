@@ -89,6 +89,13 @@ void pair_other(struct step_place *p, int head);
 void rows_one(struct step_place *p, int row); /* selects it alone */
 void rows_cut(struct step_place *p);          /* rows that are no more are not selected */
 void play_stop(struct step_state *s);
+bool do_decode(struct step_state *s, const struct step_action *a);
+/* What an action means in decode mode, where one row alone is computed. */
+struct step_action decode_meant(const struct step_state *s, struct step_action a);
+/* In decode mode: one row, of the prefill its last, and no cell that is not there. */
+void decode_hold(struct step_state *s);
+/* The token so many further on is decoded. false: there is none. */
+bool decode_by(struct step_state *s, int by);
 /* Whether the cell is one of the matrices of these dims. */
 bool step_exists(struct step_ref r, struct attn_dims d);
 

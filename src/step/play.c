@@ -39,6 +39,25 @@ static bool is_last(enum attn_stage stage)
     return stage + 1 == ATTN_STAGE_COUNT;
 }
 
+/* The next stage or, in decode mode, the next token's first. false: there is none. */
+static bool show_next(struct step_state *s)
+{
+    if (!is_last(s->stage))
+        show(s, s->stage + 1, 0.0f);
+    else if (decode_by(s, 1))
+        show(s, 0, 0.0f);
+    else
+        return false;
+    return true;
+}
+
+/* Whether nothing comes behind the stage in view. */
+static bool is_end(const struct step_state *s)
+{
+    const struct step_place *p = step_place_of(s);
+    return is_last(s->stage) && !(step_is_decoding(s) && p->row + 1 < p->dims.n_tok);
+}
+
 bool do_next(struct step_state *s, const struct step_action *a)
 {
     (void)a;
@@ -47,8 +66,7 @@ bool do_next(struct step_state *s, const struct step_action *a)
         play_stop(s);
         return true;
     }
-    if (is_last(s->stage)) return false;
-    show(s, s->stage + 1, 0.0f);
+    if (!show_next(s)) return false;
     play(s, false);
     return true;
 }
@@ -60,6 +78,8 @@ bool do_prev(struct step_state *s, const struct step_action *a)
         show(s, s->stage - 1, 1.0f);
     else if (s->time > 0.0f || s->playing)
         s->time = 0.0f;
+    else if (decode_by(s, -1))
+        show(s, ATTN_STAGE_COUNT - 1, 1.0f);
     else
         return false;
     play_stop(s);
@@ -77,7 +97,7 @@ bool do_go(struct step_state *s, const struct step_action *a)
 bool do_play(struct step_state *s, const struct step_action *a)
 {
     if (a->i == 1) {
-        if (s->time >= 1.0f && is_last(s->stage)) return false;
+        if (s->time >= 1.0f && is_end(s)) return false;
         play(s, true);
         return true;
     }
@@ -85,7 +105,11 @@ bool do_play(struct step_state *s, const struct step_action *a)
         play_stop(s);
         return true;
     }
-    if (s->time >= 1.0f) show(s, is_last(s->stage) ? 0 : s->stage + 1, 0.0f);
+    if (s->time >= 1.0f && !show_next(s)) {
+        const struct step_place *p = step_place_of(s);
+        (void)decode_by(s, p->prefill - 1 - p->row); /* all of it again */
+        show(s, 0, 0.0f);
+    }
     play(s, true);
     return true;
 }
@@ -124,7 +148,7 @@ static float stop_at(const struct step_clock *c, int k)
 bool do_beat(struct step_state *s, const struct step_action *a)
 {
     if (a->i != 1 && a->i != -1) return false;
-    struct step_clock c = step_clock_of(s->stage, step_place_of(s)->dims);
+    struct step_clock c = step_clock_at(s, s->stage);
     int n = stops(&c), k = a->i > 0 ? 0 : n - 1;
     if (a->i > 0)
         while (k < n && stop_at(&c, k) <= s->time) k++;
@@ -168,11 +192,11 @@ bool step_is_moving(const struct step_state *s)
 /* Lets at most dt seconds pass in the stage shown; returns what is left of them. */
 static float advance(struct step_state *s, float dt)
 {
-    struct step_clock c = step_clock_of(s->stage, step_place_of(s)->dims);
+    struct step_clock c = step_clock_at(s, s->stage);
     float need = (1.0f - s->time) * c.seconds / s->speed;
     float left = dt < need ? 0.0f : dt - need;
     s->time = dt < need ? fminf(s->time + dt * s->speed / c.seconds, 1.0f) : 1.0f;
-    if (s->time >= 1.0f && (!s->run_on || is_last(s->stage))) play_stop(s);
+    if (s->time >= 1.0f && (!s->run_on || is_end(s))) play_stop(s);
     return left;
 }
 
@@ -184,7 +208,7 @@ static float dwell(struct step_state *s, float dt)
         s->dwell += dt * s->speed;
         return 0.0f;
     }
-    show(s, s->stage + 1, 0.0f);
+    (void)show_next(s);
     return dt - need / s->speed;
 }
 

@@ -56,6 +56,16 @@ static const struct shape {
     /* clang-format on */
 };
 
+bool step_rows_are_tokens(enum attn_tensor t)
+{
+    return t < ATTN_TENSOR_COUNT && shapes[t].row == AXIS_TOKEN;
+}
+
+bool step_cols_are_tokens(enum attn_tensor t)
+{
+    return t < ATTN_TENSOR_COUNT && shapes[t].col == AXIS_TOKEN;
+}
+
 static int extent(enum axis a, struct attn_dims d)
 {
     switch (a) {
@@ -160,6 +170,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     s->over.at = p->block * p->dims.n_head + p->head;
     s->over.view = step_fitted;
     s->over.menu = false;
+    decode_hold(s);
 }
 
 void step_push(struct step_actions *list, struct step_action a)
@@ -282,13 +293,14 @@ static bool do_row_by(struct step_state *s, const struct step_action *a)
 static bool do_pin(struct step_state *s, const struct step_action *a)
 {
     struct step_place *p = step_here(s);
-    if (!exists(a->ref, p->dims)) return false;
+    if (!exists(a->ref, p->dims) || !step_pass_has(s, a->ref)) return false;
     if (step_ref_is(a->ref, p->pin)) {
         p->pin = step_no_ref();
         return true;
     }
     p->pin = a->ref;
-    if (shapes[a->ref.tensor].row == AXIS_TOKEN) rows_one(p, a->ref.row);
+    if (step_rows_are_tokens(a->ref.tensor) && !step_is_decoding(s))
+        rows_one(p, a->ref.row);
     return true;
 }
 
@@ -296,7 +308,7 @@ static bool do_hover(struct step_state *s, const struct step_action *a)
 {
     if (is_none(a->ref))
         s->hover = step_no_ref();
-    else if (exists(a->ref, step_here(s)->dims))
+    else if (exists(a->ref, step_here(s)->dims) && step_pass_has(s, a->ref))
         s->hover = a->ref;
     else
         return false;
@@ -461,6 +473,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->code.open = false;
     else if (step_is_paired(s))
         s->pair = STEP_PAIR_NONE;
+    else if (s->decode)
+        s->decode = false;
     else if (!view_is(p->view, step_fitted))
         p->view = step_fitted;
     else if (s->fullscreen)
@@ -543,7 +557,7 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_SILENCE] = do_silence,   [STEP_CORRECT] = do_correct,
     [STEP_SWITCHES] = do_switches, [STEP_SEE] = do_see,
     [STEP_UNDO] = do_undo,         [STEP_REDO] = do_redo,
-    [STEP_DIFF] = do_diff,
+    [STEP_DIFF] = do_diff,         [STEP_DECODE] = do_decode,
     /* clang-format on */
 };
 
@@ -554,9 +568,11 @@ bool step_exists(struct step_ref r, struct attn_dims d)
 
 bool step_apply(struct step_state *s, struct step_action a)
 {
+    a = decode_meant(s, a);
     unsigned n = sizeof handlers / sizeof *handlers, verb = (unsigned)a.verb;
     struct step_ref pin = step_here(s)->pin;
     if (verb >= n || !handlers[verb] || !handlers[verb](s, &a)) return false;
+    decode_hold(s);
     if (!step_ref_is(step_here(s)->pin, pin))
         s->dive = (struct step_dive){.n = 0}; /* another scale's too */
     /* Whatever plays is to be seen. */

@@ -102,7 +102,7 @@ const int ui_code_lit_count = sizeof ui_code_lits / sizeof *ui_code_lits;
 static bool is_lit(const struct step_state *s, const struct ui_code_line *l)
 {
     if (l->stage != s->stage) return false;
-    struct step_clock clock = step_clock_of(s->stage, step_place_of(s)->dims);
+    struct step_clock clock = step_clock_at(s, s->stage);
     struct step_beat b = step_beat_at(&clock, s->time);
     if (b.intro < 1) return false;
     float part = b.at >= clock.n_beat ? 1 : b.part;
