@@ -476,4 +476,14 @@ struct attn_cost {
 struct attn_cost attn_cost_of(struct attn_dims d, enum attn_stage s);
 struct attn_cost attn_cost_block(struct attn_dims d);
 
+/* The last of d.n_tok tokens through a block that has the keys and values of those before. */
+struct attn_decode_cost {
+    uint64_t flops;        /* of its row alone */
+    uint64_t flops_again;  /* of all rows: without the cache */
+    uint64_t cache_bytes;  /* keys and values of all d.n_tok, all heads, float32 */
+    uint64_t read_bytes;   /* of those: what was there before */
+    uint64_t weight_bytes; /* W_qkv and W_O: read for one row as for many; no biases */
+};
+struct attn_decode_cost attn_cost_decode(struct attn_dims d);
+
 #endif

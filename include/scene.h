@@ -67,7 +67,8 @@ struct font_metrics font_metrics_fake(void);
 enum scene_kind { SCENE_RECT, SCENE_POLY, SCENE_LINE, SCENE_TEXT, SCENE_HEAT };
 
 /* Colour maps. MAP_TOKEN is not a map of values: it paints a fixed colour. */
-enum scene_map { MAP_DIVERGING, MAP_SEQUENTIAL, MAP_COUNT };
+/* MAP_CACHED: diverging, in greys. */
+enum scene_map { MAP_DIVERGING, MAP_SEQUENTIAL, MAP_CACHED, MAP_COUNT };
 
 /* A matrix, or a part of it: one item, whatever its size. Cell (i, j) covers
  * x + j*cell_w .. + cell_w, y + i*cell_h .. + cell_h, and is drawn for row0 <= i < row1,
@@ -457,6 +458,9 @@ const char *scene_switch_name(enum step_switch w);             /* "the mask forb
 const char *scene_choice_name(enum step_switch w, int choice); /* "j > i" */
 const char *
 scene_divisor_name(struct attn_opts o); /* what S is divided by, "1": nothing */
+
+/* Why decode mode cannot show one token after another; NULL: it can, or is off. */
+const char *scene_decode_refusal(const struct step_state *s);
 
 /* ---- the overview ------------------------------------------------------------------------ */
 

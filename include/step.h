@@ -218,7 +218,7 @@ struct step_state {
     struct step_dive dive; /* from the pinned cell of the place in view */
     bool by_place;         /* terms of a sum in their order, not the largest first */
     struct step_code code;
-    bool why; /* the card that says why the stage is there is open */
+    bool why;    /* the card that says why the stage is there is open */
     bool decode; /* decode mode, see step_pass_of */
 };
 
@@ -310,7 +310,7 @@ enum step_verb {
     STEP_TEXT_PICK,   /* i = which of what lies where the edited path leads */
     STEP_TEXT_BROWSE, /* opens the desktop's file chooser */
     STEP_DIFF,        /* i = enum step_diff; -1: the next one */
-    STEP_DECODE /* i = tokens of the prefill, decode mode on; 0: on, or off */
+    STEP_DECODE       /* i = tokens of the prefill, decode mode on; 0: on, or off */
 };
 
 struct step_action {

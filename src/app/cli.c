@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char cli_help[] =
+/* C17 promises no more than 4,095 bytes a literal. */
+const char *const cli_help[] = {
     "Headlight shows what causal self-attention computes, number by number.\n"
     "\n"
     "usage: headlight [MODEL] [OPTION]...\n"
@@ -23,6 +24,9 @@ const char cli_help[] =
     "  --time T             how far its animation is, 0 to 1; with --stage\n"
     "  --head H             head in view, from 1\n"
     "  --row I[-J][,...]    selected rows, from 1: 3-7,9; the last one is in view\n"
+    "  --decode P           decode mode: P tokens at once, then one at a time; the row "
+    "in\n"
+    "                       view is the token it is at\n"
     "  --pin M:I:J          the cell in row I, column J of matrix M is pinned: q:1:1,\n"
     "                       s_raw, s_scaled, s_masked, p, z, y, ...\n"
     "  --hover M:I:J        a cell explained as if it were pointed at\n"
@@ -30,7 +34,7 @@ const char cli_help[] =
     "  --overview KIND      every head at a glance: scores, scaled, weights\n"
     "  --sort HOW           its order: place, entropy, previous, first, itself, "
     "induction\n"
-    "  --overview-at N      its selected head, counted through all blocks from 1\n"
+    "  --overview-at N      its selected head, counted through all blocks from 1\n",
     "  --log on|off         weights on a logarithmic colour scale\n"
     "  --speed X            0.25, 0.5, 1, 2 or 4\n"
     "  --play               goes on playing from where it is; with --stage\n"
@@ -72,7 +76,8 @@ const char cli_help[] =
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
     "\n"
-    "Blocks, heads, rows and stages count from 1. Keys: press F1 in the window.\n";
+    "Blocks, heads, rows and stages count from 1. Keys: press F1 in the window.\n",
+    NULL};
 
 const char *const cli_option_names[OPT_COUNT] = {
     /* clang-format off */
@@ -86,6 +91,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_TIME] = "--time",
     [OPT_HEAD] = "--head",
     [OPT_ROW] = "--row",
+    [OPT_DECODE] = "--decode",
     [OPT_PIN] = "--pin",
     [OPT_HOVER] = "--hover",
     [OPT_VIEW] = "--view",

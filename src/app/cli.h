@@ -56,6 +56,6 @@ struct cli {
 /* argv[0] is the program. ERR_USAGE: one line that says what, where and what to do. */
 bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e);
 
-extern const char cli_help[];
+extern const char *const cli_help[]; /* in pieces; NULL behind the last */
 
 #endif

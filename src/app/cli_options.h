@@ -15,6 +15,7 @@ enum option {
     OPT_TIME,
     OPT_HEAD,
     OPT_ROW,
+    OPT_DECODE,
     OPT_PIN,
     OPT_HOVER,
     OPT_VIEW,

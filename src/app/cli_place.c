@@ -360,6 +360,41 @@ static bool speed_option(struct cli *c, const struct given *g, struct err *e)
 }
 
 /* What a window has been brought to by hand. */
+/* The row in view of a list of actions, from 0; -1: none is chosen. */
+static int row_in(const struct step_actions *list)
+{
+    int row = -1;
+    for (int i = 0; i < list->n; i++) {
+        enum step_verb v = list->at[i].verb;
+        if (v == STEP_ROW || v == STEP_ROW_ALSO || v == STEP_ROWS_AND)
+            row = list->at[i].i;
+    }
+    return row;
+}
+
+/* Behind what is broken: where the mask is, nothing is decoded, and any row is in view. */
+static bool decode_option(struct cli *c, const struct given *g, struct err *e)
+{
+    long long prefill = 0;
+    if (!g->at[OPT_DECODE]) return true;
+    if (!cli_whole(g, OPT_DECODE, 1, STEP_MODEL_TOKENS, "the prefill", &prefill, e))
+        return false;
+    struct step_action a = {.verb = STEP_DECODE, .i = (int)prefill};
+    if (!also(c, g, OPT_DECODE, a, "there are not so many tokens", e)) return false;
+    const struct step_actions *asked = g->model ? &c->when_opened : &c->start;
+    struct step_state s = step_initial();
+    for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
+    for (int i = 0; i < c->when_opened.n; i++) (void)step_apply(&s, c->when_opened.at[i]);
+    int row = row_in(asked);
+    bool inside = row >= 0 && row < prefill - 1;
+    if (!inside || !s.opts.causal || s.opts.shifted) return true;
+    return err_set(
+        e, ERR_USAGE,
+        "--row %d: is inside the prefill of --decode %lld, whose last row stands "
+        "for it; give row %lld or a later one",
+        row + 1, prefill, prefill);
+}
+
 bool cli_shown_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const switches[2] = {"off", "on"};
@@ -374,7 +409,8 @@ bool cli_shown_options(struct cli *c, const struct given *g, struct err *e)
                            g->at[OPT_OVERVIEW] ? " and leave --overview out" : "");
         cli_push(c, STEP_PLAY, 1, 0.0f);
     }
-    return overview_options(c, g, e) && cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
+    return overview_options(c, g, e) && decode_option(c, g, e) &&
+           cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
            cell_option(c, g, OPT_HOVER, STEP_HOVER, e) && view_option(c, g, e);
 }
 

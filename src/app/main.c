@@ -273,7 +273,7 @@ int main(int argc, char **argv)
     if (!cli_parse(&c, argc, argv, &e)) return exit_code(&e);
     switch (c.mode) {
     case CLI_HELP:
-        ok = print_text(cli_help, &e);
+        for (int i = 0; ok && cli_help[i]; i++) ok = print_text(cli_help[i], &e);
         break;
     case CLI_VERSION:
         ok = print_text("headlight " HEADLIGHT_VERSION "\n", &e);

@@ -182,6 +182,7 @@ static void put_place(struct line *l, const struct state_shown *now)
     if (step_is_loaded(p)) say(l, " --block %d", p->block + 1);
     say(l, " --head %d", p->head + 1);
     put_rows(l, p);
+    if (now->step->decode) say(l, " --decode %d", p->prefill);
 }
 
 static void put_cell(struct line *l, const char *option, struct step_ref at)

@@ -161,3 +161,16 @@ struct attn_cost attn_cost_block(struct attn_dims d)
     }
     return sum;
 }
+
+struct attn_decode_cost attn_cost_decode(struct attn_dims d)
+{
+    struct attn_dims before = d;
+    before.n_tok = d.n_tok - 1;
+    uint64_t n = (uint64_t)d.n_tok, w = (uint64_t)d.d_model, f = sizeof(float);
+    uint64_t all = attn_cost_block(d).flops_causal;
+    return (struct attn_decode_cost){.flops = all - attn_cost_block(before).flops_causal,
+                                     .flops_again = all,
+                                     .cache_bytes = 2 * n * w * f,
+                                     .read_bytes = 2 * (n - 1) * w * f,
+                                     .weight_bytes = 4 * w * w * f};
+}

@@ -42,7 +42,7 @@ static void blend_strips(const struct stage *st, int rows_done)
     const float *blend = st->b.src->blend;
     if (!blend) return;
     if (g.cell_h >= 2) {
-        for (int i = 0; i < rows_done; i++) {
+        for (int i = st->b.pass.from; i < rows_done; i++) {
             float y = g.y + (float)i * g.cell_h;
             if (y + g.cell_h < st->b.canvas.y || y > st->b.canvas.y + st->b.canvas.h)
                 continue;
@@ -56,7 +56,9 @@ static void blend_strips(const struct stage *st, int rows_done)
         int i0 = (int)(2 * (float)k / g.cell_h),
             i1 = (int)ceilf(2 * (float)(k + 1) / g.cell_h);
         if (i1 > rows_done) i1 = rows_done;
-        if (i0 >= i1) break;
+        if (i0 < st->b.pass.from) i0 = st->b.pass.from;
+        if (i1 >= rows_done && i0 >= i1) break;
+        if (i0 >= i1) continue;
         float mean[3] = {0};
         for (int i = i0; i < i1; i++)
             for (int c = 0; c < 3; c++) mean[c] += blend[3 * i + c] / (float)(i1 - i0);
@@ -95,7 +97,7 @@ static void value_weights(const struct stage *st, int row, float arrived)
     if (v.cell_h < 3) return;
     int seen = last_seen(st, row);
     float x = v.x + grid_w(&v) + strip_gap, right = st->b.canvas.x + st->b.canvas.w;
-    for (int j = 0; j < v.rows; j++) {
+    for (int j = 0; j < st->b.pass.to; j++) {
         float y = v.y + ((float)j + 0.5f) * v.cell_h;
         if (y < st->b.canvas.y || y > st->b.canvas.y + st->b.canvas.h) continue;
         bool visible = j <= seen;
@@ -116,7 +118,7 @@ static void value_weights(const struct stage *st, int row, float arrived)
 static void blend_flight(const struct stage *st)
 {
     const struct brush *b = &st->b;
-    int row = st->beat.at;
+    int row = st->clock.row0 + st->beat.at;
     struct attn_cmat p = scene_tensor_view(b->src, ATTN_P);
     struct grid a = grid_on_screen(b, st->l.left), v = grid_on_screen(b, st->l.right[0]);
     struct grid o = grid_on_screen(b, st->l.result[0]);
@@ -149,7 +151,7 @@ void motion_blend(struct stage *st)
     const struct layout *l = &st->l;
     const struct brush *b = &st->b;
     float in = step_ease(st->beat.intro);
-    int done = st->done ? st->d.n_tok : st->beat.at;
+    int done = st->done ? st->b.pass.to : st->clock.row0 + st->beat.at;
     /* A is the score grid of stage 5, sliding to the left. */
     struct layout was = scene_layout(ATTN_SOFTMAX, st->d, st->b.sc->frame.stage);
     struct grid a = grid_between(was.result[0], l->left, in);
@@ -168,7 +170,7 @@ void motion_blend(struct stage *st)
     out.shown =
         st->done
             ? INT64_MAX
-            : (int64_t)done * l->result[0].cols +
+            : (int64_t)(done - st->clock.row0) * l->result[0].cols +
                   (sweeping ? (int64_t)(st->beat.part * (float)l->result[0].cols) : 0);
     out.alpha = fmaxf(in, 0.01f);
     out.focus_row = st->f.moving ? -1 : st->f.row;

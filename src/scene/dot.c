@@ -15,7 +15,8 @@ int64_t cells_shown(const struct stage *st, const struct grid *g)
 {
     if (st->done || st->beat.at >= st->clock.n_beat) return INT64_MAX;
     if (st->clock.beats_a_row > 1) return st->beat.at;
-    return (int64_t)st->beat.at * g->cols + (int64_t)(st->beat.part * (float)g->cols);
+    int cols = step_cols_are_tokens(g->tensor) ? st->b.pass.to : g->cols;
+    return (int64_t)st->beat.at * cols + (int64_t)(st->beat.part * (float)cols);
 }
 
 /* The cell in the making shows the sum of the terms so far. */
@@ -34,7 +35,7 @@ static void running_cell_draw(const struct stage *st, int group)
                         : (size_t)k * (size_t)w.ld + (size_t)st->f.col;
         *sum += a.data[(size_t)st->f.row * (size_t)a.ld + (size_t)k] * w.data[at];
     }
-    struct grid one = *out;
+    struct grid one = pass_lane(&st->b, *out);
     one.x += (float)st->f.col * one.cell_w;
     one.y += (float)st->f.row * one.cell_h;
     one.rows = one.cols = 1;

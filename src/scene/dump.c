@@ -32,7 +32,7 @@ static void put_color(struct out *o, struct scene_rgba c)
 
 static void put_heat(struct out *o, const struct scene_heat *t)
 {
-    static const char *const map_name[MAP_COUNT] = {"diverging", "sequential"};
+    static const char *const map_name[MAP_COUNT] = {"diverging", "sequential", "cached"};
     put(o, "at %.1f %.1f cell %.2f x %.2f rows %d-%d cols %d-%d shown %lld %s %.4g..%.4g",
         (double)t->x, (double)t->y, (double)t->cell_w, (double)t->cell_h, t->row0,
         t->row1, t->col0, t->col1, (long long)t->shown, map_name[t->map], (double)t->lo,

@@ -59,7 +59,9 @@ static struct brush brush_of(struct scene *sc, const struct step_state *s,
                           .canvas = page,
                           .view = {.zoom = 1},
                           .mask_from = s->opts.causal ? 1 + s->opts.shifted : INT_MAX,
-                          .bare = !src->fits};
+                          .bare = !src->fits,
+                          .decoding = step_is_decoding(s),
+                          .pass = step_pass_of(s)};
 }
 
 /* A name in bold with what it is beside it, and a line below. */

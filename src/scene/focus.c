@@ -52,14 +52,14 @@ struct focus focus_of(const struct stage *st)
     if (!st->done && st->spec->motion == MOTION_DOT && st->beat.at < st->clock.n_beat &&
         st->beat.intro >= 1) {
         f.moving = true;
-        f.row = st->beat.at / st->clock.beats_a_row;
+        f.row = st->clock.row0 + st->beat.at / st->clock.beats_a_row;
         f.col = st->clock.beats_a_row > 1 ? st->beat.at % st->clock.beats_a_row : -1;
         return f;
     }
     if (!st->done && st->beat.intro >= 1 && st->beat.at < st->clock.n_beat &&
         (st->spec->motion == MOTION_SOFTMAX || st->spec->motion == MOTION_BLEND)) {
         f.moving = true;
-        f.row = st->beat.at;
+        f.row = st->clock.row0 + st->beat.at;
         return f;
     }
     (void)focus_from(st, step_cell_of(st->b.s), &f);

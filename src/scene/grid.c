@@ -98,9 +98,9 @@ static float widest(const struct brush *b, const struct grid_style *st, int deci
 {
     float most = fmaxf(fabsf(st->lo), fabsf(st->hi)) * fabsf(st->gain);
     const char *text =
-        scene_number(b->sc, st->map == MAP_DIVERGING ? -most : most, decimals);
+        scene_number(b->sc, st->map == MAP_SEQUENTIAL ? most : -most, decimals);
     const char *small =
-        scene_number(b->sc, st->map == MAP_DIVERGING ? -0.77777f : 0.77777f, decimals);
+        scene_number(b->sc, st->map == MAP_SEQUENTIAL ? 0.77777f : -0.77777f, decimals);
     if (bare_point) {
         text = without_zero(b->sc, text);
         small = without_zero(b->sc, small);
@@ -203,8 +203,8 @@ static void numbers_draw(const struct brush *b, const struct grid *g,
 
 /* ---- the matrix ----------------------------------------------------------------------------- */
 
-void grid_draw(const struct brush *b, const struct grid *fitted,
-               const struct grid_style *st)
+static void part_draw(const struct brush *b, const struct grid *fitted,
+                      const struct grid_style *st)
 {
     if (!st->m.data || st->row1 <= st->row0 || st->col1 <= st->col0 || st->alpha <= 0)
         return;
@@ -250,10 +250,26 @@ void grid_draw(const struct brush *b, const struct grid *fitted,
     numbers_draw(b, &g, st);
 }
 
+void grid_draw(const struct brush *b, const struct grid *fitted,
+               const struct grid_style *st)
+{
+    if (!b->decoding) {
+        part_draw(b, fitted, st);
+        return;
+    }
+    struct grid_style there = *st, cached, added;
+    pass_cut(b, fitted, &there);
+    if (pass_cached(b, fitted, &there, &cached, &added)) part_draw(b, fitted, &cached);
+    struct grid lane = pass_lane(b, *fitted);
+    part_draw(b, &lane, &added);
+}
+
 void grid_frame(const struct brush *b, const struct grid *fitted, int row0, int row1,
                 int col0, int col1)
 {
-    struct grid g = grid_on_screen(b, *fitted);
+    struct grid at = *fitted;
+    if (b->decoding && !pass_frame(b, &at, &row0, &row1, &col0, &col1)) return;
+    struct grid g = grid_on_screen(b, at);
     struct scene_rect r = grid_cells(&g, row0, row1, col0, col1);
     struct scene_rgba ink = b->theme->select;
     if (fminf(r.w, r.h) < line_instead) { /* a line of the crosshair */
@@ -285,7 +301,9 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
     float x = fmaxf(g.x, b->canvas.x + 2);
     if (x > b->canvas.x + b->canvas.w - 40 || x > g.x + grid_w(&g)) return;
     float w = font_width(sc->font, FONT_UI_BOLD, size, name, -1);
-    const char *shape = scene_print(sc, "[%d\u00D7%d]", g.rows, g.cols);
+    int rows = g.rows, cols = g.cols;
+    if (b->decoding) pass_size(b, fitted, &rows, &cols);
+    const char *shape = scene_print(sc, "[%d\u00D7%d]", rows, cols);
     const char *noted = scene_print(sc, "%s %s", shape, note);
     float end = fminf(g.x + grid_w(&g) + reach, b->canvas.x + b->canvas.w);
     float room = end - x - w - 8;

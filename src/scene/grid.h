@@ -16,6 +16,8 @@ struct brush {
     struct step_view view;
     int mask_from; /* j - i from which on cells are forbidden; INT_MAX: none are */
     bool bare; /* numbers of another run are still on screen: no figures, half strength */
+    bool decoding; /* a pass computes some rows alone */
+    struct step_pass pass;
 };
 
 /* How a matrix is drawn. grid_style() has everything plain. */
@@ -36,6 +38,18 @@ struct grid_style {
 
 struct grid_style grid_style(const struct brush *b, const struct grid *g);
 void grid_draw(const struct brush *b, const struct grid *g, const struct grid_style *st);
+
+/* Decode mode. Where the rows that are computed lie; what is not there is cut off. */
+struct grid pass_lane(const struct brush *b, struct grid g);
+void pass_cut(const struct brush *b, const struct grid *g, struct grid_style *st);
+/* Rows and columns that are there. */
+void pass_size(const struct brush *b, const struct grid *g, int *rows, int *cols);
+/* Parts K and V into what is cached, greyed, and what is added. false: nothing is cached. */
+bool pass_cached(const struct brush *b, const struct grid *g, const struct grid_style *st,
+                 struct grid_style *cached, struct grid_style *added);
+/* Cuts a frame to what is there, in the lane where it is of a new row. false: nothing is. */
+bool pass_frame(const struct brush *b, struct grid *g, int *row0, int *row1, int *col0,
+                int *col1);
 
 /* A grid as it lies on screen, zoomed and panned. */
 struct grid grid_on_screen(const struct brush *b, struct grid g);

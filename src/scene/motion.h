@@ -52,6 +52,13 @@ void score_range(const struct stage *st, float *lo, float *hi);
 void motion_difference(struct stage *st); /* broken.c */
 const char *broken_caption(struct scene *sc, const struct step_state *s,
                            const struct scene_source *src);
+/* Of decode mode, NULL: the stage's own is right; and its line of costs. */
+const char *decode_caption(struct scene *sc, const struct step_state *s,
+                           const struct scene_source *src); /* decode.c */
+const char *decode_cost(struct scene *sc, const struct step_state *s);
+/* "3.62 GFLOPs", "1.6 M cells"; a token in quotes, or its number. */
+const char *words_amount(struct scene *sc, uint64_t n, const char *unit); /* words.c */
+const char *words_token(struct scene *sc, const struct scene_source *src, int i);
 void motion_dot(struct stage *st);  /* dot.c */
 void motion_fade(struct stage *st); /* scores.c */
 void motion_diagonal(struct stage *st);

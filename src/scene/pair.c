@@ -60,7 +60,7 @@ static void draw_face(const struct stage *st, enum face f)
 {
     struct grid g = st->l.result[0];
     enum attn_stage stage = st->b.s->stage;
-    int n = st->d.n_tok, done = st->done ? n : st->beat.at;
+    int n = st->b.pass.to, done = st->done ? n : st->clock.row0 + st->beat.at;
     float u = fade_part(st);
     enum attn_tensor t = stage == ATTN_SCORES           ? ATTN_S_RAW
                          : stage == ATTN_SCALE && u < 1 ? ATTN_S_RAW

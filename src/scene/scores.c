@@ -16,7 +16,7 @@ void key_label(const struct stage *st, float alpha)
                      scene_fade(st->b.theme->k, alpha), "K\u1D40");
     (void)scene_text(sc, x + 26, y, ALIGN_LEFT, FONT_MONO, 12,
                      scene_fade(st->b.theme->ink_faint, alpha),
-                     scene_print(sc, "[%d\u00D7%d]", g.rows, g.cols));
+                     scene_print(sc, "[%d\u00D7%d]", g.rows, st->b.pass.to));
 }
 
 /* ---- the score grid, stages 2 to 5 ---------------------------------------------------------- */
@@ -58,7 +58,8 @@ float fade_part(const struct stage *st)
 
 int diagonal_from(const struct stage *st)
 {
-    int n = st->d.n_tok, gone = st->done ? n - 1 : st->beat.at + (st->beat.part >= 0.5f);
+    int n = st->b.pass.to,
+        gone = st->done ? n - 1 : st->beat.at + (st->beat.part >= 0.5f);
     return n - gone < st->b.mask_from ? st->b.mask_from : n - gone;
 }
 
@@ -110,6 +111,7 @@ static void softmax_row_draw(const struct stage *st, int row, float part)
     float divide = step_ease(fminf(fmaxf((part - 0.5f) * 2, 0), 1));
     float by = 1 + ((r.sum > 0 ? r.sum : 1) - 1) * divide;
     for (int j = 0; j < n; j++) e[j] /= by;
+    g = pass_lane(&st->b, g);
     g.y += (float)row * g.cell_h;
     g.rows = 1;
     struct grid_style style = weights_style(st, &g);
@@ -130,7 +132,7 @@ static void row_sums_draw(const struct stage *st, int rows_done)
     float x = g.x + grid_w(&g) + 16;
     if (!large_cells(st, &st->l.result[0]) || x + 60 > st->b.canvas.x + st->b.canvas.w)
         return;
-    for (int i = 0; i < g.rows; i++) {
+    for (int i = st->b.pass.from; i < st->b.pass.to; i++) {
         double sum = 0;
         for (int j = 0; j < p.cols; j++)
             sum += (double)p.data[(size_t)i * (size_t)p.ld + (size_t)j];
@@ -146,7 +148,7 @@ void motion_softmax(struct stage *st)
     struct grid g = st->l.result[0];
     float lo, hi;
     score_range(st, &lo, &hi);
-    int n = st->d.n_tok, done = st->done ? n : st->beat.at;
+    int n = st->b.pass.to, done = st->done ? n : st->clock.row0 + st->beat.at;
     struct grid_style after = weights_style(st, &g);
     after.row1 = done;
     grid_draw(&st->b, &g, &after);

@@ -33,7 +33,8 @@ static const struct scene_theme light = {
     .v = RGB(0x168A66),
     .o = RGB(0x7A2BDD),
     .map = {[MAP_DIVERGING] = {RGB(0x2A69B7), RGB(0xF4F1EC), RGB(0xD9652A), 0.85f},
-            [MAP_SEQUENTIAL] = {RGB(0xF3F1F8), RGB(0xF3F1F8), RGB(0x3A1D8C), 0.75f}},
+            [MAP_SEQUENTIAL] = {RGB(0xF3F1F8), RGB(0xF3F1F8), RGB(0x3A1D8C), 0.75f},
+            [MAP_CACHED] = {RGB(0xA3A2AA), RGB(0xEFEEEB), RGB(0xA3A2AA), 0.85f}},
 };
 
 static const struct scene_theme dark = {
@@ -63,7 +64,8 @@ static const struct scene_theme dark = {
     .v = RGB(0x3FC79A),
     .o = RGB(0xB58BFF),
     .map = {[MAP_DIVERGING] = {RGB(0x5FA2EE), RGB(0x26262C), RGB(0xF08B4C), 0.85f},
-            [MAP_SEQUENTIAL] = {RGB(0x26232F), RGB(0x26232F), RGB(0xB7A8FF), 0.75f}},
+            [MAP_SEQUENTIAL] = {RGB(0x26232F), RGB(0x26232F), RGB(0xB7A8FF), 0.75f},
+            [MAP_CACHED] = {RGB(0x6E6D78), RGB(0x28282E), RGB(0x6E6D78), 0.85f}},
 };
 // clang-format on
 
@@ -75,7 +77,7 @@ const struct scene_theme *scene_theme_get(enum step_theme t)
 struct scene_rgba scene_map_entry(const struct scene_theme *t, enum scene_map map, int i)
 {
     float v = (float)i / 255.0f; /* 0 .. 1; a diverging map begins anew at the middle */
-    if (map == MAP_DIVERGING) v = 2 * v - 1;
+    if (map != MAP_SEQUENTIAL) v = 2 * v - 1;
     return scene_mix(t->map[map].middle, v < 0 ? t->map[map].low : t->map[map].high,
                      powf(fabsf(v), t->map[map].power));
 }

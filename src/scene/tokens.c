@@ -103,10 +103,10 @@ static void row_ticks(const struct brush *b, const struct grid *g, float alpha)
 {
     struct scene *sc = b->sc;
     float apart = ticks_apart(g->cell_h, tick_size + 3, tick_apart_y);
-    int step = tick_step(g->cell_h, apart), last = 0;
+    int step = tick_step(g->cell_h, apart), last = 0, n = b->pass.to;
     float right = fmaxf(g->x - 8, b->canvas.x + 34);
-    for (int k = 0; last < g->rows; k++) {
-        int at = tick_at(k, step, g->rows, g->cell_h, apart * 0.7f);
+    for (int k = 0; last < n; k++) {
+        int at = tick_at(k, step, n, g->cell_h, apart * 0.7f);
         if (at < 0) break;
         if (at == 0 || at <= last) continue;
         last = at;
@@ -187,13 +187,13 @@ void grid_row_tokens(const struct brush *b, const struct grid *fitted, float alp
         return;
     }
     int i0 = first_visible(b->canvas.y, g.y, g.cell_h, g.rows);
-    int i1 = first_visible(b->canvas.y + b->canvas.h, g.y, g.cell_h, g.rows - 1) + 1;
+    int i1 = first_visible(b->canvas.y + b->canvas.h, g.y, g.cell_h, b->pass.to - 1) + 1;
     bool several =
         g.tensor != ATTN_V && step_row_count(b->place) > 1; /* V's are sources */
     for (int i = i0; i < i1; i++) {
         struct scene_rect box = row_chip_box(b, &g, i);
         if (b->view.zoom > 1 && box.y < b->canvas.y + header_h) continue;
-        scene_chip(b->sc, box, b->src, i, chip_size(box.h), true);
+        scene_chip(b->sc, box, b->src, i, chip_size(box.h), i >= b->pass.from);
         float side = box.x + box.w + joint_off + joint_end, mid = box.y + box.h / 2;
         if (scene_token_joins(b->src, i))
             joint(b, i, side, mid, side, mid + g.cell_h, -joint_end, 0);
@@ -225,22 +225,23 @@ void grid_col_tokens(const struct brush *b, const struct grid *fitted, float alp
     float apart = ticks_apart(g.cell_w, wide + 8, tick_apart_x);
     int step = tick_step(g.cell_w, apart), last = 0;
     int j0 = first_visible(b->canvas.x, g.x, g.cell_w, g.cols);
-    int j1 = first_visible(b->canvas.x + b->canvas.w, g.x, g.cell_w, g.cols - 1) + 1;
+    int n = b->pass.to;
+    int j1 = first_visible(b->canvas.x + b->canvas.w, g.x, g.cell_w, n - 1) + 1;
     if (chips) {
         for (int j = j0; j < j1; j++) {
             float w = fminf(g.cell_w - 4, 62), h = fminf(chip_height, 21);
             struct scene_rect box = {g.x + ((float)j + 0.5f) * g.cell_w - w / 2,
                                      y - h + 3, w, h};
             float size = fminf(12.5f, fmaxf(w * 0.24f, chip_text_least));
-            scene_chip(sc, box, b->src, j, size, true);
+            scene_chip(sc, box, b->src, j, size, j >= b->pass.from);
             float mid = box.x + w / 2, under = y + joint_off + joint_end;
             if (scene_token_joins(b->src, j))
                 joint(b, j, mid, under, mid + g.cell_w, under, 0, -joint_end);
         }
         return;
     }
-    for (int k = 0; last < g.cols; k++) {
-        int at = tick_at(k, step, g.cols, g.cell_w, apart * 0.7f);
+    for (int k = 0; last < n; k++) {
+        int at = tick_at(k, step, n, g.cell_w, apart * 0.7f);
         if (at < 0) break;
         if (at == 0 || at <= last) continue;
         last = at;

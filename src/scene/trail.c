@@ -27,8 +27,9 @@ static const struct grid *grid_of(const struct stage *st, enum attn_tensor t)
 static bool box_of(const struct stage *st, struct step_ref r, struct scene_rect *box)
 {
     const struct grid *fitted = grid_of(st, r.tensor);
-    if (!fitted) return false;
-    struct grid g = grid_on_screen(&st->b, *fitted);
+    if (!fitted || !step_pass_has(st->b.s, r)) return false;
+    bool lane = st->b.decoding && r.row >= st->b.pass.from;
+    struct grid g = grid_on_screen(&st->b, lane ? pass_lane(&st->b, *fitted) : *fitted);
     int i = g.transposed ? r.col : r.row, j = g.transposed ? r.row : r.col;
     *box = grid_cells(&g, i, i + 1, j, j + 1);
     return true;

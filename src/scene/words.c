@@ -11,7 +11,7 @@ static const float token_em = 6;
 static const struct attn_dims gpt2_full = {1024, 768, 12};
 
 /* 1920 -> "1,920", 3623878656 -> "3.62 G"; unit follows: "3.62 GFLOPs", "1.6 M cells". */
-static const char *amount(struct scene *sc, uint64_t n, const char *unit)
+const char *words_amount(struct scene *sc, uint64_t n, const char *unit)
 {
     const char *space = unit[0] == 'F' || !unit[0] ? "" : " ";
     if (n >= 100000000)
@@ -30,7 +30,7 @@ static const char *shape(struct scene *sc, int rows, int cols)
 }
 
 /* "·sat", or "token 17" where the input is random. */
-static const char *token(struct scene *sc, const struct scene_source *src, int i)
+const char *words_token(struct scene *sc, const struct scene_source *src, int i)
 {
     const char *text = scene_token_text(sc, src, i);
     if (!*text) return scene_print(sc, "token %d", i + 1);
@@ -44,6 +44,7 @@ struct moment {
     const struct scene_source *src;
     struct attn_dims d;
     int d_head, row, col; /* counted from 0; col = -1: no cell in view */
+    int rows, there;      /* that the pass computes; tokens that are there */
     bool toy, loaded;
 };
 
@@ -97,26 +98,26 @@ static const char *formula_of(const struct moment *m)
 static const char *shapes_of(const struct moment *m)
 {
     struct scene *sc = m->sc;
-    int n = m->d.n_tok, d = m->d.d_model, dh = m->d_head;
+    int r = m->rows, n = m->there, d = m->d.d_model, dh = m->d_head;
     switch (m->s->stage) {
     case ATTN_PROJECTIONS:
-        return scene_print(sc, "%s \u00B7 %s \u2192 %s, 3 times", shape(sc, n, d),
-                           shape(sc, d, dh), shape(sc, n, dh));
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s, 3 times", shape(sc, r, d),
+                           shape(sc, d, dh), shape(sc, r, dh));
     case ATTN_SCORES:
-        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, n, dh),
-                           shape(sc, dh, n), shape(sc, n, n));
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, r, dh),
+                           shape(sc, dh, n), shape(sc, r, n));
     case ATTN_SOFTMAX:
-        return scene_print(sc, "row by row \u2192 %s", shape(sc, n, n));
+        return scene_print(sc, "row by row \u2192 %s", shape(sc, r, n));
     case ATTN_WEIGHTED_SUM:
-        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, n, n),
-                           shape(sc, n, dh), shape(sc, n, dh));
+        return scene_print(sc, "%s \u00B7 %s \u2192 %s", shape(sc, r, n),
+                           shape(sc, n, dh), shape(sc, r, dh));
     case ATTN_OUTPUT:
         return scene_print(
-            sc, "%s \u00B7 %s%s \u2192 %s", shape(sc, n, d), shape(sc, d, d),
-            m->s->opts.residual ? scene_print(sc, " + %s", shape(sc, n, d)) : "",
-            shape(sc, n, d));
+            sc, "%s \u00B7 %s%s \u2192 %s", shape(sc, r, d), shape(sc, d, d),
+            m->s->opts.residual ? scene_print(sc, " + %s", shape(sc, r, d)) : "",
+            shape(sc, r, d));
     default:
-        return shape(sc, n, n);
+        return shape(sc, r, n);
     }
 }
 
@@ -133,7 +134,7 @@ static const char *say_projections(const struct moment *m)
                : scene_print(m->sc,
                              "%s; of W_qkv\u2019s %s columns this head\u2019s are shown.",
                              bias ? "GPT-2 adds biases" : "This model adds no biases",
-                             amount(m->sc, 3 * (uint64_t)m->d.d_model, "")));
+                             words_amount(m->sc, 3 * (uint64_t)m->d.d_model, "")));
 }
 
 static const char *say_scores(const struct moment *m)
@@ -146,8 +147,8 @@ static const char *say_scores(const struct moment *m)
             scene_print(m->sc,
                         "Row %d, column %d is how much %s wants what %s offers: one dot "
                         "product over this head\u2019s %d numbers.",
-                        m->row + 1, m->col + 1, token(m->sc, m->src, m->row),
-                        token(m->sc, m->src, m->col), m->d_head);
+                        m->row + 1, m->col + 1, words_token(m->sc, m->src, m->row),
+                        words_token(m->sc, m->src, m->col), m->d_head);
     return scene_print(
         m->sc,
         "Every query meets every key. %s The grid is N \u00D7 N: twice the "
@@ -182,7 +183,7 @@ static const char *say_mask(const struct moment *m)
         "Position i is there to predict token i + 1, so it must not see beyond "
         "i: every score right of the diagonal becomes \u2212\u221E. Row %d, %s, sees "
         "%d of %d tokens.",
-        m->row + 1, token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
+        m->row + 1, words_token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
 }
 
 /* The largest weight of the row in view, once its row is there. */
@@ -195,7 +196,7 @@ static const char *say_top(const struct moment *m)
     for (int j = 1; j < p.cols; j++)
         if (row[j] > row[top]) top = j;
     return scene_print(m->sc, "Row %d gives most to %s: %s. ", m->row + 1,
-                       token(m->sc, m->src, top), scene_number(m->sc, row[top], 3));
+                       words_token(m->sc, m->src, top), scene_number(m->sc, row[top], 3));
 }
 
 static const char *say_softmax(const struct moment *m)
@@ -246,16 +247,16 @@ static const char *figures(const struct moment *m, struct attn_dims d)
     switch (m->s->stage) {
     case ATTN_SCORES:
     case ATTN_WEIGHTED_SUM:
-        return scene_print(sc, "%s (%s causal)", amount(sc, c.flops_dense, "FLOPs"),
-                           amount(sc, c.flops_causal, ""));
+        return scene_print(sc, "%s (%s causal)", words_amount(sc, c.flops_dense, "FLOPs"),
+                           words_amount(sc, c.flops_causal, ""));
     case ATTN_MASK:
         if (!m->s->opts.causal) return "nothing hidden";
-        return scene_print(sc, "%s hidden", amount(sc, future, "cells"));
+        return scene_print(sc, "%s hidden", words_amount(sc, future, "cells"));
     case ATTN_SOFTMAX:
-        return scene_print(sc, "%s, %s", amount(sc, c.exps, "exps"),
-                           amount(sc, c.flops_dense, "FLOPs"));
+        return scene_print(sc, "%s, %s", words_amount(sc, c.exps, "exps"),
+                           words_amount(sc, c.flops_dense, "FLOPs"));
     default:
-        return amount(sc, c.flops_dense, "FLOPs");
+        return words_amount(sc, c.flops_dense, "FLOPs");
     }
 }
 
@@ -266,11 +267,12 @@ static const char *cost_of(const struct moment *m)
     const char *here = figures(m, m->d), *full = figures(m, most);
     if (m->loaded && m->d.n_tok < most.n_tok)
         return scene_print(m->sc, "N = %d, %d heads: %s  at N = %s: %s", m->d.n_tok,
-                           m->d.n_head, here, amount(m->sc, (uint64_t)most.n_tok, ""),
-                           full);
+                           m->d.n_head, here,
+                           words_amount(m->sc, (uint64_t)most.n_tok, ""), full);
     if (m->loaded)
         return scene_print(m->sc, "N = %s, %d heads: %s",
-                           amount(m->sc, (uint64_t)most.n_tok, ""), m->d.n_head, here);
+                           words_amount(m->sc, (uint64_t)most.n_tok, ""), m->d.n_head,
+                           here);
     if (m->toy)
         return scene_print(m->sc, "toy, %d heads: %s  GPT-2 at N = 1,024: %s",
                            m->d.n_head, here, full);
@@ -287,6 +289,7 @@ struct stage_words scene_words(struct scene *sc, const struct step_state *s,
         say_projections, say_scores,       say_scale, say_mask,
         say_softmax,     say_weighted_sum, say_output};
     const struct step_place *p = step_place_of(s);
+    struct step_pass pass = step_pass_of(s);
     struct moment m = {.sc = sc,
                        .s = s,
                        .src = src,
@@ -294,13 +297,18 @@ struct stage_words scene_words(struct scene *sc, const struct step_state *s,
                        .row = p->row,
                        .col = -1,
                        .d_head = p->dims.d_model / p->dims.n_head,
+                       .rows = pass.to - pass.from,
+                       .there = pass.to,
                        .toy = s->scale == STEP_TOY,
                        .loaded = step_is_loaded(p)};
     if (focus.tensor != ATTN_TENSOR_COUNT) {
         m.row = focus.row;
         m.col = focus.col;
     }
-    const char *broken = broken_caption(sc, s, src);
+    const char *instead = broken_caption(sc, s, src);
+    const char *decode = decode_caption(sc, s, src);
+    if (decode) instead = decode;
     return (struct stage_words){formula_of(&m), shapes_of(&m),
-                                broken ? broken : say[s->stage](&m), cost_of(&m)};
+                                instead ? instead : say[s->stage](&m),
+                                step_is_decoding(s) ? decode_cost(sc, s) : cost_of(&m)};
 }

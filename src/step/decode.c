@@ -50,9 +50,9 @@ void decode_hold(struct step_state *s)
     struct step_place *p = step_here(s);
     int n = p->dims.n_tok;
     if (p->prefill > n) p->prefill = n;
-    if (!step_is_decoding(s)) return;
     /* Half of them: there is as much to see of either way. */
-    if (p->prefill == 0) p->prefill = (n + 1) / 2;
+    if (s->decode && p->prefill == 0) p->prefill = (n + 1) / 2;
+    if (!step_is_decoding(s)) return;
     int row = p->row < p->prefill - 1 ? p->prefill - 1 : p->row;
     if (row != p->row || step_row_count(p) > 1) rows_one(p, row);
     if (p->pin.tensor != ATTN_TENSOR_COUNT && !step_pass_has(s, p->pin))

@@ -316,6 +316,7 @@ static void move_focus(const struct scene *seen, int focus, int by,
 static float slider_value(const struct scene_hit *hit, const struct step_state *s)
 {
     if (hit->action.verb == STEP_TEMPERATURE) return step_heat_of(s->opts);
+    if (hit->action.verb == STEP_DECODE) return (float)step_place_of(s)->prefill;
     return hit->action.verb == STEP_TOKENS ? (float)step_place_of(s)->dims.n_tok
                                            : s->time;
 }

@@ -124,10 +124,10 @@ static bool target_of_time(const struct step_state *s, struct attn_dims d,
                            struct panel_target *at)
 {
     if (s->stage == ATTN_SCALE || s->stage == ATTN_MASK) return false;
-    struct step_clock c = step_clock_of(s->stage, d);
+    struct step_clock c = step_clock_at(s, s->stage);
     struct step_beat b = step_beat_at(&c, s->time);
     if (b.intro < 1 || b.at >= c.n_beat) return false;
-    at->row = b.at / c.beats_a_row;
+    at->row = c.row0 + b.at / c.beats_a_row;
     if (c.beats_a_row == 1) return at->row < d.n_tok;
     int col = b.at % c.beats_a_row;
     if (s->stage == ATTN_OUTPUT)
@@ -324,6 +324,12 @@ void ui_panel(const struct ui *u)
         p.at.col = ui_is_grid(d.ref.tensor) ? d.ref.col : -1;
         p.at.done = 1;
         panel_apart(&p, &d);
+        return;
+    }
+    struct panel_target asked = p.at;
+    if (u->s->decode && !target_of_ref(u->s->stage, u->s->hover, &asked)) {
+        panel_decode(&p);
+        draw_ghost(&p, u);
         return;
     }
     choose_cell(&p, u->s->stage);

@@ -139,6 +139,10 @@ void panel_switches(struct panel *p);
 float panel_ghost_height(const struct ui *u);
 void panel_ghost(struct panel *p);
 
+/* ---- decode mode ------------------------------------------------------------------------ */
+
+void panel_decode(struct panel *p);
+
 /* ---- two heads --------------------------------------------------------------------------- */
 
 void panel_two(struct panel *p);

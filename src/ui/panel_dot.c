@@ -250,12 +250,14 @@ void panel_result(struct panel *p, const char *label, float v, bool sign, bool d
 static int columns_done(const struct panel *p)
 {
     const struct step_state *s = p->u->s;
-    struct step_clock c = step_clock_of(ATTN_SCORES, p->t->dims);
+    struct step_clock c = step_clock_at(s, ATTN_SCORES);
+    int there = step_pass_of(s).to;
     struct step_beat b = step_beat_at(&c, s->time);
-    int first = p->at.row * c.beats_a_row; /* beat of the row's first cell */
-    if (c.beats_a_row == 1) return b.at > p->at.row ? p->n : 0;
+    int row = p->at.row - c.row0;
+    int first = row * c.beats_a_row; /* beat of the row's first cell */
+    if (c.beats_a_row == 1) return b.at > row ? there : 0;
     int done = b.at - first + (b.at == first + p->at.col && p->at.done >= 1);
-    return done < 0 ? 0 : done > p->n ? p->n : done;
+    return done < 0 ? 0 : done > there ? there : done;
 }
 
 static void draw_bar(const struct panel *p, int j, float cy, bool done)

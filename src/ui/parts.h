@@ -60,7 +60,8 @@ enum ui_id {
     UI_ID_SILENCE,                             /* + 0, 1 */
     UI_ID_SEE = UI_ID_SILENCE + 2,             /* + enum step_see */
     UI_ID_SWITCH = UI_ID_SEE + STEP_SEE_COUNT, /* + 4 * enum step_switch + choice */
-    UI_ID_END = 1000
+    UI_ID_END = 1000,
+    UI_ID_DECODE = 2204 /* beside panel_decode.c's */
 };
 
 /* ---- keys ------------------------------------------------------------------------- */

@@ -70,6 +70,7 @@ enum {
     SPEED_COUNT = 5,
     SPEED_H = 18,
     ROLL_W = 44,
+    DECODE_W = 52,
     ROLL_H = 20,
     PAD = 24,
     PAD_RIGHT = 18,
@@ -192,10 +193,25 @@ static void draw_step(const struct rail *r, int i)
     draw_verdict(r, i, mark, VERDICT_R);
 }
 
+/* Beside the heading: tokens one at a time. */
+static void draw_decode(const struct rail *r)
+{
+    const struct ui *u = r->u;
+    bool on = u->s->decode;
+    struct scene_rect box = {r->x + r->w - DECODE_W, r->y - ROLL_H * 0.5f, DECODE_W,
+                             ROLL_H};
+    ui_control(ui_face(u, box, HEAD_RADIUS, on), UI_ID_DECODE, ui_act(STEP_DECODE, 0),
+               "Decode: a prompt at once, then one token at a time, with cached keys and "
+               "values (K)");
+    (void)ui_text(u, box.x + DECODE_W * 0.5f, r->y, ALIGN_CENTER, ui_note,
+                  on ? u->theme->accent : u->theme->ink, "decode");
+}
+
 static void draw_steps(struct rail *r)
 {
     r->y += flow(r, TO_STEPS);
     ui_section(r->u, r->x, r->y, "STEPS");
+    draw_decode(r);
     for (int i = 0; i < ATTN_STAGE_COUNT; i++) {
         r->y += flow(r, i ? STEP_PITCH : TO_FIRST_STEP);
         draw_step(r, i);
