@@ -98,5 +98,6 @@ int attn_linear_tests(void);
 int attn_refusal_tests(void);
 int attn_heads_tests(void);
 int attn_broken_tests(void);
+int attn_decode_tests(void);
 
 #endif

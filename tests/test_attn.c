@@ -266,6 +266,6 @@ int main(void)
     int failed = cmocka_run_group_tests_name("attn", tests, NULL, NULL);
     failed += attn_stage_tests() + attn_softmax_tests() + attn_run_tests();
     failed += attn_block_tests() + attn_linear_tests() + attn_refusal_tests();
-    failed += attn_heads_tests() + attn_broken_tests();
+    failed += attn_heads_tests() + attn_broken_tests() + attn_decode_tests();
     return failed != 0;
 }

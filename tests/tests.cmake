@@ -41,7 +41,7 @@ layer_test(ui SOURCES tests/test_ui_broken.c tests/test_ui_layout.c tests/test_u
 set(ATTN_TESTING tests/attn_case.c tests/oracle.c tests/npy.c)
 set_source_files_properties(tests/oracle.c PROPERTIES COMPILE_OPTIONS -O2)
 layer_test(attn SOURCES tests/test_attn_stages.c tests/test_attn_softmax.c tests/test_attn_run.c
-    tests/test_attn_block.c tests/test_attn_linear.c tests/test_attn_refusals.c tests/test_attn_heads.c tests/test_attn_broken.c
+    tests/test_attn_block.c tests/test_attn_linear.c tests/test_attn_refusals.c tests/test_attn_heads.c tests/test_attn_broken.c tests/test_attn_decode.c
     ${ATTN_TESTING})
 add_executable(test_attn_weights tests/test_attn_weights.c tests/attn_case.c tests/npy.c)
 target_link_libraries(test_attn_weights PRIVATE attn PkgConfig::CMOCKA m sanitize warnings)
