@@ -112,5 +112,6 @@ int scene_color_tests(void);
 int scene_extreme_tests(void);
 int scene_golden_tests(void);
 int scene_overview_tests(void);
+int scene_decode_tests(void);
 
 #endif

@@ -3,5 +3,6 @@
 #define TESTS_STEP_CASE_H
 
 int step_broken_tests(void);
+int step_decode_tests(void);
 
 #endif

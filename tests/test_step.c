@@ -1155,5 +1155,6 @@ int main(void)
         cmocka_unit_test(the_first_product_is_slow_enough_to_read),
         cmocka_unit_test(easing_is_slow_at_both_ends),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + step_broken_tests();
+    return cmocka_run_group_tests(tests, NULL, NULL) + step_broken_tests() +
+           step_decode_tests();
 }

@@ -23,13 +23,13 @@ layer_test(base)
 layer_test(model)
 include(tests/model.cmake)
 include(tests/export.cmake)
-layer_test(step SOURCES tests/test_step_broken.c)
+layer_test(step SOURCES tests/test_step_broken.c tests/test_step_decode.c)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
 layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c
-    tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c tests/test_scene_overview.c
+    tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c tests/test_scene_overview.c tests/test_scene_decode.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
@@ -185,8 +185,9 @@ if(SYSTEM_PYTHON)
     set_tests_properties(listing_torch PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME script_code COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/code.txt)
+add_test(NAME script_decode COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/decode.txt)
 add_test(NAME script_dive COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/dive.txt)
-set_tests_properties(script_dive script_code PROPERTIES LABELS script)
+set_tests_properties(script_dive script_decode script_code PROPERTIES LABELS script)
 
 # LeakSanitizer's tracer dies of a null pointer of its own where llvmpipe's threads have come
 # and gone: what draws is searched for leaks by valgrind (tests/valgrind.cmake) instead.

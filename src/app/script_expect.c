@@ -188,6 +188,8 @@ static bool print_read(const struct step_state *s, const char *name, char *out,
         (void)snprintf(out, room, s->by_place ? "in-order" : "largest");
     else if (strcmp(name, "code") == 0)
         (void)snprintf(out, room, "%s", s->code.open ? tab : "off");
+    else if (strcmp(name, "decode") == 0)
+        (void)snprintf(out, room, "%d", s->decode ? step_place_of(s)->prefill : 0);
     else if (strcmp(name, "why") == 0)
         (void)snprintf(out, room, s->why ? "on" : "off");
     else

@@ -76,10 +76,10 @@ bool do_prev(struct step_state *s, const struct step_action *a)
     (void)a;
     if (s->stage > 0)
         show(s, s->stage - 1, 1.0f);
-    else if (s->time > 0.0f || s->playing)
-        s->time = 0.0f;
     else if (decode_by(s, -1))
         show(s, ATTN_STAGE_COUNT - 1, 1.0f);
+    else if (s->time > 0.0f || s->playing)
+        s->time = 0.0f;
     else
         return false;
     play_stop(s);
