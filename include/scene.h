@@ -309,6 +309,9 @@ struct scene_source {
     const struct scene_pair *pair;   /* of the trace; NULL: one head alone */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
     const struct scene_ghost *ghost; /* NULL: nothing is broken, or not made yet */
+    const struct attn_edit *given;   /* [n_given] numbers of the trace that are not computed */
+    int n_given;
+    const struct attn_trace *ungiven; /* the same run without them; NULL: not made */
     const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
 };
 
@@ -353,6 +356,9 @@ struct scene_derivation {
     struct derive_series a, b; /* NORM, DIVIDE, MASK, SOFTMAX, SAME: a alone */
     int at;                    /* NORM, SOFTMAX: the operand's own place in a */
     bool hidden;               /* MASK: by the mask */
+    bool given;                /* value was put in the place of what was computed: sum, or, of
+                                * an input, */
+    float was;                 /*   this; NaN: not known */
     bool silent;               /* DOT: of a silenced head, 0 whatever its terms */
     const float *bias;         /* NULL: none */
     struct step_ref plus;      /* the residual; tensor ATTN_TENSOR_COUNT: none */
@@ -461,6 +467,22 @@ scene_divisor_name(struct attn_opts o); /* what S is divided by, "1": nothing */
 
 /* Why decode mode cannot show one token after another; NULL: it can, or is off. */
 const char *scene_decode_refusal(const struct step_state *s);
+/* ---- numbers that are given ------------------------------------------------------------- */
+
+/* The number that is given for a cell of the trace's head; NULL: it is computed. */
+const struct attn_edit *scene_given_at(const struct scene_source *src, struct step_ref r);
+/* Whether a cell is another number than it would be if none were given; false where that
+ * is not known. */
+bool scene_is_moved(const struct scene_source *src, struct step_ref r);
+/* The cell that E edits: under the pointer, dived into or pinned, else the first of the row
+ * in view, of what the stage is about. None where the stage has nothing to edit. */
+struct step_ref scene_field_cell(const struct step_state *s);
+/* The matrices of a stage that can be edited, as it draws them; how many. */
+int scene_field_tensors(const struct step_state *s, enum attn_tensor out[8]);
+/* Where a cell is drawn; false: nowhere. */
+bool scene_cell_box(const struct scene *sc, struct step_ref r, struct scene_rect *box);
+/* Why a number was not taken, in a sentence. */
+const char *scene_wrong_text(struct scene *sc, const struct step_state *s, enum step_wrong w);
 
 /* ---- the overview ------------------------------------------------------------------------ */
 

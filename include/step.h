@@ -100,6 +100,40 @@ struct step_given {
 };
 enum { STEP_GIVEN_MOST = 64 /* at each scale, at most */ };
 
+/* Why a number was not taken. */
+enum step_wrong {
+    STEP_WRONG_NOT, /* it was */
+    STEP_WRONG_EMPTY,
+    STEP_WRONG_WORD,   /* no number */
+    STEP_WRONG_NAN,    /* NaN or infinity */
+    STEP_WRONG_LARGE,  /* beyond float32 */
+    STEP_WRONG_SMALL,  /* nearer to 0 than float32 tells from it */
+    STEP_WRONG_HIDDEN, /* the mask hides the cell: nothing reads it */
+    STEP_WRONG_MATRIX, /* cannot be given at this scale, or is computed from others alone */
+    STEP_WRONG_CELL,   /* there is none */
+    STEP_WRONG_FULL,   /* STEP_GIVEN_MOST are given */
+    STEP_WRONG_COUNT
+};
+/* The field in which one cell's number is typed. */
+enum { STEP_FIELD_ROOM = 32 };
+struct step_field {
+    struct step_ref at; /* tensor ATTN_TENSOR_COUNT: it is closed */
+    float value;        /* that stands in the cell */
+    char text[STEP_FIELD_ROOM];
+    int n, caret; /* bytes */
+    bool fresh;   /* nothing typed yet: the first character takes the number's place */
+    enum step_wrong wrong; /* why what was typed has not been taken */
+};
+enum step_field_key {
+    STEP_FIELD_BACK, /* erases */
+    STEP_FIELD_DELETE,
+    STEP_FIELD_LEFT,
+    STEP_FIELD_RIGHT,
+    STEP_FIELD_HOME,
+    STEP_FIELD_END,
+    STEP_FIELD_KEY_COUNT
+};
+
 struct step_past; /* what can be undone */
 
 /* Where a pinned number came from: the operands that one has dived into, the last of them
@@ -220,6 +254,7 @@ struct step_state {
     struct step_code code;
     bool why;    /* the card that says why the stage is there is open */
     bool decode; /* decode mode, see step_pass_of */
+    struct step_field field;
 };
 
 enum step_verb {
@@ -310,7 +345,15 @@ enum step_verb {
     STEP_TEXT_PICK,   /* i = which of what lies where the edited path leads */
     STEP_TEXT_BROWSE, /* opens the desktop's file chooser */
     STEP_DIFF,        /* i = enum step_diff; -1: the next one */
-    STEP_DECODE       /* i = tokens of the prefill, decode mode on; 0: on, or off */
+    STEP_DECODE,      /* i = tokens of the prefill, decode mode on; 0: on, or off */
+
+    STEP_GIVE,   /* ref = cell, i = head, -1: the one in view; x = its number from now on */
+    STEP_UNGIVE, /* ref, i: as it is computed again */
+    STEP_FIELD,  /* ref = cell whose field opens, none: it closes; x = the cell's number */
+    STEP_FIELD_TYPE, /* i = code point */
+    STEP_FIELD_EDIT, /* i = enum step_field_key */
+    STEP_FIELD_TAKE, /* the field's text becomes the cell's number */
+    STEP_FIELD_BY    /* x = notches: the number becomes larger, at once */
 };
 
 struct step_action {
@@ -322,7 +365,7 @@ struct step_action {
 
 /* Actions of one frame, in order. Over the room, later ones are dropped. */
 struct step_actions {
-    struct step_action at[64];
+    struct step_action at[96 + STEP_GIVEN_MOST];
     int n;
 };
 void step_push(struct step_actions *list, struct step_action a);
@@ -346,8 +389,17 @@ int step_choice_of(struct attn_opts o, enum step_switch w);
 float step_heat_of(struct attn_opts o); /* log2 of the temperature */
 /* The options as the scale in view can have them: heads that it lacks are not silent. */
 struct attn_opts step_opts_of(const struct step_state *s);
-/* Whether an edit is of the block and the tokens in view. */
-bool step_given_is_here(const struct step_place *p, const struct step_given *e);
+/* Whether an edit is of the block and the tokens in view, and not hidden by the mask. */
+bool step_given_is_here(const struct step_state *s, const struct step_given *e);
+/* Whether a number can be given for a cell of the head in view: STEP_WRONG_NOT. At toy
+ * scale h, X, the weights, Q, K, V, S and A, at GPT-2's h and X. */
+enum step_wrong step_can_give(const struct step_state *s, struct step_ref cell);
+bool step_tensor_has_heads(enum attn_tensor t);
+bool step_field_is_open(const struct step_state *s);
+/* The number that n bytes of text are, in decimals: "-0.5", "1e-3". */
+enum step_wrong step_number_of(const char *text, int n, float *out);
+/* What a notch comes to at v. */
+float step_notch(float v);
 int step_given_count(const struct step_state *s); /* of those */
 /* Whether the numbers in view are not the right ones. */
 bool step_is_broken(const struct step_state *s);

@@ -17,7 +17,7 @@ struct run_key run_key_of(const struct step_state *s)
                           .opts = step_opts_of(s),
                           .block = p->block};
     for (int i = 0; i < p->n_edit; i++)
-        if (step_given_is_here(p, &p->edits[i]))
+        if (step_given_is_here(s, &p->edits[i]))
             key.given[key.n_given++] = p->edits[i].cell;
     return key;
 }

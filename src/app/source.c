@@ -17,6 +17,7 @@ void source_fini(struct source *s)
 {
     worker_destroy(s->worker);
     run_fini(&s->toy);
+    run_fini(&s->toy_ungiven);
     ghost_fini(&s->toy_ghost);
     ghost_right_fini(&s->toy_right);
     heads_fini(&s->toy_heads);
@@ -117,7 +118,23 @@ static const struct run *toy_run(struct source *s, struct run_key key)
         if (!ghost_make(&s->toy_ghost, &s->toy, &s->toy_right, &s->failed)) return NULL;
         s->toy.ghost = &s->toy_ghost;
     }
+    struct run_key ungiven = key;
+    ungiven.n_given = 0;
+    if (key.n_given > 0 && !run_key_is_right(ungiven) &&
+        !run_make(&s->toy_ungiven, ungiven, &s->toy_model.model, &s->attn, &s->failed))
+        return NULL;
     return &s->toy;
+}
+
+/* The run without the numbers that are given: the correct one, or, where switches are set
+ * too, one with them alone. NULL: not made. */
+static const struct attn_trace *ungiven_of(const struct source *s, const struct run *r)
+{
+    struct run_key key = r->key;
+    key.n_given = 0;
+    if (r->key.n_given == 0) return NULL;
+    if (run_key_is_right(key)) return r->ghost ? &r->ghost->right->run.trace : NULL;
+    return key.scale == STEP_TOY ? &s->toy_ungiven.trace : NULL;
 }
 
 /* The last one that was finished, whether it is of key or not. */
@@ -241,6 +258,9 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
         s->ghost.right_version = ~(s->ghost.right_version * 2 + (toy ? 1 : 0));
         src.ghost = &s->ghost;
     }
+    src.given = r->key.given;
+    src.n_given = r->key.n_given;
+    src.ungiven = ungiven_of(s, r);
     if (!loaded) src.label = r->model->label;
     if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     if (src.fits && next_for(s, st, key, wait)) src.next = &s->next;

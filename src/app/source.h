@@ -15,6 +15,7 @@ struct source {
     struct run_model toy_model;
     struct run toy;
     struct heads toy_heads;
+    struct run toy_ungiven; /* with its switches, without the numbers that are given */
     struct ghost_right toy_right;
     struct ghost toy_ghost;
     struct scene_ghost ghost; /* what source_for has given out; so heads */

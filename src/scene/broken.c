@@ -215,6 +215,8 @@ void scene_seen_of(struct scene_seen *seen, const struct step_state *s,
     seen->right_src.blend = src->ghost->blend;
     seen->right_src.reach = src->ghost->reach;
     seen->right_src.checks = src->ghost->checks;
+    seen->right_src.n_given = 0;
+    seen->right_src.ungiven = NULL;
     seen->s = &seen->right_s;
     seen->src = &seen->right_src;
 }

@@ -87,7 +87,7 @@ static const char *what_if(const struct brush *b)
 {
     const struct attn_opts *o = &b->s->opts;
     const char *broken = scene_broken_text(b->sc, b->s);
-    if (broken && !attn_opts_fused(*o))
+    if (broken && (!attn_opts_fused(*o) || step_given_count(b->s) > 0))
         return scene_print(b->sc, " \u00B7 what if: %s", broken);
     return scene_print(b->sc, "%s%s%s",
                        o->scale ? "" : " \u00B7 without \u00F7 \u221Ad_head",

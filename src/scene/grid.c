@@ -248,6 +248,7 @@ static void part_draw(const struct brush *b, const struct grid *fitted,
         it->hit.transposed = g.transposed;
     }
     numbers_draw(b, &g, st);
+    marks_draw(b, &g, st);
 }
 
 void grid_draw(const struct brush *b, const struct grid *fitted,

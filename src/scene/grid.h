@@ -50,6 +50,8 @@ bool pass_cached(const struct brush *b, const struct grid *g, const struct grid_
 /* Cuts a frame to what is there, in the lane where it is of a new row. false: nothing is. */
 bool pass_frame(const struct brush *b, struct grid *g, int *row0, int *row1, int *col0,
                 int *col1);
+/* Marks in a grid on screen: cells whose number is given, and those that it has moved. */
+void marks_draw(const struct brush *b, const struct grid *g, const struct grid_style *st);
 
 /* A grid as it lies on screen, zoomed and panned. */
 struct grid grid_on_screen(const struct brush *b, struct grid g);

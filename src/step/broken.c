@@ -151,43 +151,7 @@ bool step_is_broken(const struct step_state *s)
            step_given_count(s) > 0;
 }
 
-/* ---- numbers that are given -------------------------------------------------------------- */
-
-static bool same_cell(const struct step_given *a, const struct step_given *b)
-{
-    return a->block == b->block && a->cell.tensor == b->cell.tensor &&
-           a->cell.head == b->cell.head && a->cell.row == b->cell.row &&
-           a->cell.col == b->cell.col;
-}
-
-static int find(const struct step_place *p, const struct step_given *e)
-{
-    int i = 0;
-    while (i < p->n_edit && !same_cell(&p->edits[i], e)) i++;
-    return i;
-}
-
-void edit_put(struct step_place *p, const struct given_value *g)
-{
-    int i = find(p, &g->edit);
-    if (g->there) {
-        if (i == p->n_edit) p->n_edit++;
-        p->edits[i] = g->edit;
-    } else if (i < p->n_edit) {
-        p->n_edit--;
-        memmove(&p->edits[i], &p->edits[i + 1],
-                (size_t)(p->n_edit - i) * sizeof *p->edits);
-        memset(&p->edits[p->n_edit], 0, sizeof *p->edits);
-    }
-}
-
-int step_given_count(const struct step_state *s)
-{
-    const struct step_place *p = step_place_of(s);
-    int n = 0;
-    for (int i = 0; i < p->n_edit; i++) n += step_given_is_here(p, &p->edits[i]);
-    return n;
-}
+/* ---- all correct --------------------------------------------------------------------------- */
 
 bool do_correct(struct step_state *s, const struct step_action *a)
 {

@@ -45,6 +45,25 @@ bool do_silence(struct step_state *s, const struct step_action *a);
 bool do_correct(struct step_state *s, const struct step_action *a);
 bool do_switches(struct step_state *s, const struct step_action *a);
 bool do_see(struct step_state *s, const struct step_action *a);
+bool do_give(struct step_state *s, const struct step_action *a);
+bool do_ungive(struct step_state *s, const struct step_action *a);
+bool do_field(struct step_state *s, const struct step_action *a);
+bool do_field_type(struct step_state *s, const struct step_action *a);
+bool do_field_edit(struct step_state *s, const struct step_action *a);
+bool do_field_take(struct step_state *s, const struct step_action *a);
+bool do_field_by(struct step_state *s, const struct step_action *a);
+void field_close(struct step_state *s);
+/* What the field's cell belongs to; where that is another than before, the field closes. */
+struct field_place {
+    enum step_scale scale;
+    enum attn_stage stage;
+    enum step_pair pair;
+    enum step_see see;
+    int head, block;
+    bool over;
+};
+struct field_place field_place_of(const struct step_state *s);
+void field_follow(struct step_state *s, const struct field_place *was);
 bool do_undo(struct step_state *s, const struct step_action *a);
 bool do_redo(struct step_state *s, const struct step_action *a);
 
@@ -77,7 +96,9 @@ struct change {
 /* Keeps the change that is about to be made. false: no memory, it must not be made. */
 bool past_push(struct step_state *s, const struct change *c);
 void past_forget_model(struct step_state *s); /* of GPT-2 scale, but the options */
+/* Edits are kept in one order, whatever order they were made in. */
 void edit_put(struct step_place *p, const struct given_value *g);
+bool given_same_cell(const struct step_given *a, const struct step_given *b);
 void set_tokens(struct step_state *s, struct step_place *p, int n);
 
 extern const struct step_view step_fitted;          /* everything in view */

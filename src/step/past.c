@@ -77,8 +77,10 @@ bool past_push(struct step_state *s, const struct change *c)
     struct step_past *p = s->past;
     if (!p) return true;
     struct change *last = p->now > 0 ? change_at(p, p->now - 1) : NULL;
-    bool more = last && c->topic && last->topic == c->topic && last->kind == c->kind &&
-                last->scale == c->scale && p->now == p->n;
+    bool more =
+        last && c->topic && last->topic == c->topic && last->kind == c->kind &&
+        last->scale == c->scale && p->now == p->n &&
+        (c->kind != CHANGE_EDIT || given_same_cell(&last->after.edit.edit, &c->after.edit.edit));
     if (more) {
         last->after = c->after;
         return true;
@@ -121,6 +123,7 @@ bool do_undo(struct step_state *s, const struct step_action *a)
     struct step_past *p = s->past;
     (void)a;
     if (!p || p->now == 0) return false;
+    field_close(s);
     bool chained = true;
     while (chained && p->now > 0) {
         const struct change *c = change_at(p, --p->now);
@@ -135,6 +138,7 @@ bool do_redo(struct step_state *s, const struct step_action *a)
     struct step_past *p = s->past;
     (void)a;
     if (!p || p->now == p->n) return false;
+    field_close(s);
     do {
         const struct change *c = change_at(p, p->now++);
         set(s, c, &c->after);

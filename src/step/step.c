@@ -86,12 +86,6 @@ static bool exists(struct step_ref r, struct attn_dims d)
            r.col < extent(shapes[r.tensor].col, d);
 }
 
-bool step_given_is_here(const struct step_place *p, const struct step_given *e)
-{
-    return e->block == p->block &&
-           exists((struct step_ref){e->cell.tensor, e->cell.row, e->cell.col}, p->dims);
-}
-
 static bool is_none(struct step_ref r)
 {
     return r.tensor == ATTN_TENSOR_COUNT;
@@ -137,7 +131,7 @@ struct step_state step_initial(void)
     s.speed = 1.0f;
     s.over.kind = STEP_OVER_WEIGHTS;
     s.over.view = step_fitted;
-    s.hover = step_no_ref();
+    s.hover = s.field.at = step_no_ref();
     s.ui_percent = 100;
     return s;
 }
@@ -165,6 +159,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     p->limit = m->limit;
     rows_one(p, m->dims.n_tok - 1);
     p->pin = s->hover = step_no_ref();
+    field_close(s);
     s->dive = (struct step_dive){.n = 0};
     s->scale = STEP_GPT2;
     s->over.at = p->block * p->dims.n_head + p->head;
@@ -451,6 +446,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
     struct step_place *p = step_here(s);
     if (s->editing)
         s->editing = STEP_EDIT_NONE;
+    else if (step_field_is_open(s))
+        field_close(s);
     else if (s->help)
         s->help = false;
     else if (s->focus)
@@ -558,6 +555,11 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_SWITCHES] = do_switches, [STEP_SEE] = do_see,
     [STEP_UNDO] = do_undo,         [STEP_REDO] = do_redo,
     [STEP_DIFF] = do_diff,         [STEP_DECODE] = do_decode,
+    [STEP_GIVE] = do_give,         [STEP_UNGIVE] = do_ungive,
+    [STEP_FIELD] = do_field,       [STEP_FIELD_TYPE] = do_field_type,
+    [STEP_FIELD_EDIT] = do_field_edit,
+    [STEP_FIELD_TAKE] = do_field_take,
+    [STEP_FIELD_BY] = do_field_by,
     /* clang-format on */
 };
 
@@ -571,8 +573,10 @@ bool step_apply(struct step_state *s, struct step_action a)
     a = decode_meant(s, a);
     unsigned n = sizeof handlers / sizeof *handlers, verb = (unsigned)a.verb;
     struct step_ref pin = step_here(s)->pin;
+    const struct field_place was = field_place_of(s);
     if (verb >= n || !handlers[verb] || !handlers[verb](s, &a)) return false;
     decode_hold(s);
+    field_follow(s, &was);
     if (!step_ref_is(step_here(s)->pin, pin))
         s->dive = (struct step_dive){.n = 0}; /* another scale's too */
     /* Whatever plays is to be seen. */

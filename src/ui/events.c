@@ -1,4 +1,5 @@
 /* What input means: one event and the scene that the person sees become actions. */
+#include "field.h"
 #include "parts.h"
 
 #include <math.h>
@@ -173,6 +174,10 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     if (ev->clicks == 2 && is_view(p->press.kind)) {
         struct scene_heat heat = at.item->u.heat;
         if (in_second_pane(seen, ev->x)) heat.x -= seen->pane_by;
+        if (seen->pane_by == 0 && field_open(&at, s, out)) {
+            p->press.kind = HIT_NONE;
+            return;
+        }
         if (p->press.kind == HIT_CELLS && at.item->kind == SCENE_HEAT)
             fit_matrix(seen, &heat, step_place_of(s)->view, out);
         else
@@ -254,6 +259,7 @@ static void on_move(struct ui_pointer *p, const struct scene *seen,
     bool was = p->moved;
     if (hypotf(p->x - p->press_x, p->y - p->press_y) > CLICK_REACH) p->moved = true;
     if (p->press.kind == HIT_SLIDER) slide(p, out);
+    if (p->moved && field_drag(p, seen, s, was ? dx : p->x - p->press_x, out)) return;
     if (!drags_view(&p->press) || !p->moved) return;
     if (!was) { /* the drag begins: catch up with what was held back */
         dx = p->x - p->press_x;
@@ -355,6 +361,7 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
         return;
     }
     struct step_action a = ui_key_action(ev->key, ev->mods);
+    if (a.verb == STEP_FIELD) a.ref = scene_field_cell(s);
     if (a.verb != STEP_NONE) step_push(out, a);
 }
 
@@ -367,6 +374,7 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
         p->x = ev->x;
         p->y = ev->y;
     }
+    if (field_event(p, ev, seen, s, out)) return;
     switch (ev->kind) {
     case UI_KEY:
         on_key(ev, seen, s, out);

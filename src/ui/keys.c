@@ -51,6 +51,7 @@ static const struct binding bindings[] = {
     {'/',          0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {UI_KEY_ENTER, 0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {'o',          UI_CTRL,  false, {.verb = STEP_EDIT, .i = STEP_EDIT_PATH}},
+    {'e',          0,        true,  {.verb = STEP_FIELD}}, /* of scene_field_cell */
     {'i',          0,        true,  {.verb = STEP_SWITCHES}},
     {'x',          0,        true,  {.verb = STEP_CORRECT}},
     {'v',          0,        true,  {.verb = STEP_SEE, .i = -1}},
@@ -122,6 +123,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"W"}, "rank by contribution"},
     {GROUP_LOOK, {"B"}, "leave out small weights"},
     {GROUP_BREAK, {"I"}, "set any step wrong"},
+    {GROUP_BREAK, {"E"}, "edit a cell; or double click"},
     {GROUP_BREAK, {"V"}, "broken or correct view"},
     {GROUP_BREAK, {"X"}, "all correct again"},
     {GROUP_BREAK, {"Ctrl Z", "Ctrl Y"}, "undo, redo"},
@@ -152,7 +154,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_MOUSE, {"wheel"}, "zoom at the pointer"},
     {GROUP_MOUSE, {"drag"}, "move the picture"},
     {GROUP_MOUSE, {"Ctrl wheel"}, "zoom into the heads"},
-    {GROUP_MOUSE, {"double click"}, "fit one matrix"},
+    {GROUP_MOUSE, {"double click"}, "edit a cell, fit a matrix"},
 };
 const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 

@@ -319,7 +319,7 @@ void ui_panel(const struct ui *u)
     p.head = p.t->head;
     p.at = target_of(u->s, p.t->dims);
     struct scene_derivation d;
-    if (scene_derive(&d, u->src, scene_cell_of(u->s))) {
+    if (scene_derive(&d, seen.src, scene_cell_of(u->s))) {
         p.at.row = d.ref.row;
         p.at.col = ui_is_grid(d.ref.tensor) ? d.ref.col : -1;
         p.at.done = 1;

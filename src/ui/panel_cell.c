@@ -1,5 +1,6 @@
 /* One number taken apart: the arithmetic that made it, with the real operands, each of them
  * a way on to its own origin; and whether it adds up. */
+#include "field.h"
 #include "panel.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ enum {
     CELL_W = 74,
     CELL_H = 21,
     ORDER_W = 84,
+    EDIT_W = 40,
     ORDER_H = 20,
     ORDER_RADIUS = 5,
     RESULT_H = 30,
@@ -323,7 +325,9 @@ static void draw_given(struct panel *p, const struct scene_derivation *d)
             : "The token\u2019s embedding plus its position\u2019s: what the "
               "first block reads.";
     const char *x = "The input of this block, as it was given.";
-    panel_prose(p, d->ref.tensor == ATTN_H ? h : d->ref.tensor == ATTN_X ? x : weight);
+    if (!d->given)
+        panel_prose(p,
+                    d->ref.tensor == ATTN_H ? h : d->ref.tensor == ATTN_X ? x : weight);
     p->y += GAP;
 }
 
@@ -424,6 +428,36 @@ static void draw_verdict(struct panel *p, const struct scene_derivation *d)
     p->y += VERDICT_H;
 }
 
+/* What was computed, and the number that stands in its place. */
+static void draw_edited(struct panel *p, const struct scene_derivation *d)
+{
+    const struct ui *u = p->u;
+    const char *name = panel_cell_name(p, d->ref);
+    if (!isnan(d->was))
+        line(p,
+             scene_print(u->sc, d->kind == DERIVE_GIVEN ? "%s was" : "%s computed", name),
+             (double)d->was, step_no_ref());
+    panel_result(p, scene_print(u->sc, "%s edited", name), d->value,
+                 d->ref.tensor != ATTN_P, true);
+    (void)ui_text_fit(u, p->x, p->y + VERDICT_H * 0.5f, p->w, ALIGN_LEFT, ui_note,
+                      u->theme->ink_soft, "What follows reads the edited number.");
+    p->y += VERDICT_H;
+}
+
+/* "edit", beside the heading, where the cell can be. */
+static void draw_edit(const struct panel *p, struct step_ref r)
+{
+    const struct ui *u = p->u;
+    if (step_can_give(u->s, r)) return;
+    float cy = u->sc->frame.panel.y + HEADING_CY;
+    float right = p->x + p->w - ORDER_W - GAP;
+    struct scene_rect box = {right - EDIT_W, cy - ORDER_H * 0.5f, EDIT_W, ORDER_H};
+    ui_control(ui_face(u, box, ORDER_RADIUS, false), UI_ID_FIELD_OPEN,
+               (struct step_action){.verb = STEP_FIELD, .ref = r},
+               "Another number here (E, or a double click on the cell)");
+    (void)ui_text(u, box.x + box.w / 2, cy, ALIGN_CENTER, ui_note, u->theme->ink, "edit");
+}
+
 /* Beside the heading. */
 static void draw_order(const struct panel *p)
 {
@@ -481,11 +515,18 @@ void panel_apart(struct panel *p, const struct scene_derivation *d)
     bool row = p->u->s->stage == ATTN_SCORES && d->ref.tensor == ATTN_S_RAW &&
                p->u->s->dive.n == 0;
     if ((dot || d->kind == DERIVE_SOFTMAX) && d->n > 1) draw_order(p);
+    draw_edit(p, d->ref);
     draw_kind(p, d,
-              (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0)) +
+              (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0) +
+                      (d->given ? LINE_H : 0)) +
                   (row ? panel_row_height(p->n) : 0));
-    panel_result(p, panel_cell_name(p, d->ref), d->value, d->ref.tensor != ATTN_P, true);
+    if (d->given)
+        draw_edited(p, d);
+    else
+        panel_result(p, panel_cell_name(p, d->ref), d->value, d->ref.tensor != ATTN_P,
+                     true);
     if (many) draw_curve(p, d);
-    if (d->kind != DERIVE_GIVEN && d->kind != DERIVE_HEAD) draw_verdict(p, d);
+    if (!d->given && d->kind != DERIVE_GIVEN && d->kind != DERIVE_HEAD)
+        draw_verdict(p, d);
     if (row) panel_row_so_far(p);
 }

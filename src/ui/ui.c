@@ -2,6 +2,7 @@
  * the message bar, the tooltip, the focus ring. */
 #include "ui.h"
 
+#include "field.h"
 #include "parts.h"
 
 #include <math.h>
@@ -256,6 +257,7 @@ void ui_build(struct scene *sc, const struct step_state *s,
     ui_bottom_bar(&u);
     ui_code(&u);
     ui_why(&u);
+    ui_field(&u);
     ui_help(&u);
     draw_focus(&u);
     draw_tip(&u);
