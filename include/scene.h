@@ -309,9 +309,10 @@ struct scene_source {
     const struct scene_pair *pair;   /* of the trace; NULL: one head alone */
     const struct scene_next *next;   /* of the state's row; NULL: none is asked for */
     const struct scene_ghost *ghost; /* NULL: nothing is broken, or not made yet */
-    const struct attn_edit *given;   /* [n_given] numbers of the trace that are not computed */
+    const struct attn_edit
+        *given; /* [n_given] numbers of the trace that are not computed */
     int n_given;
-    const struct attn_trace *ungiven; /* the same run without them; NULL: not made */
+    const struct attn_trace *ungiven;    /* the same run without them; NULL: not made */
     const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
 };
 
@@ -356,12 +357,12 @@ struct scene_derivation {
     struct derive_series a, b; /* NORM, DIVIDE, MASK, SOFTMAX, SAME: a alone */
     int at;                    /* NORM, SOFTMAX: the operand's own place in a */
     bool hidden;               /* MASK: by the mask */
-    bool given;                /* value was put in the place of what was computed: sum, or, of
+    bool given;           /* value was put in the place of what was computed: sum, or, of
                                 * an input, */
-    float was;                 /*   this; NaN: not known */
-    bool silent;               /* DOT: of a silenced head, 0 whatever its terms */
-    const float *bias;         /* NULL: none */
-    struct step_ref plus;      /* the residual; tensor ATTN_TENSOR_COUNT: none */
+    float was;            /*   this; NaN: not known */
+    bool silent;          /* DOT: of a silenced head, 0 whatever its terms */
+    const float *bias;    /* NULL: none */
+    struct step_ref plus; /* the residual; tensor ATTN_TENSOR_COUNT: none */
     float plus_value;
     double mean, variance, gain, shift, eps; /* NORM */
     double max, total, heat; /* SOFTMAX: sum of exp, DOT: of the terms; temperature */
@@ -482,7 +483,8 @@ int scene_field_tensors(const struct step_state *s, enum attn_tensor out[8]);
 /* Where a cell is drawn; false: nowhere. */
 bool scene_cell_box(const struct scene *sc, struct step_ref r, struct scene_rect *box);
 /* Why a number was not taken, in a sentence. */
-const char *scene_wrong_text(struct scene *sc, const struct step_state *s, enum step_wrong w);
+const char *scene_wrong_text(struct scene *sc, const struct step_state *s,
+                             enum step_wrong w);
 
 /* ---- the overview ------------------------------------------------------------------------ */
 

@@ -347,9 +347,9 @@ enum step_verb {
     STEP_DIFF,        /* i = enum step_diff; -1: the next one */
     STEP_DECODE,      /* i = tokens of the prefill, decode mode on; 0: on, or off */
 
-    STEP_GIVE,   /* ref = cell, i = head, -1: the one in view; x = its number from now on */
+    STEP_GIVE, /* ref = cell, i = head, -1: the one in view; x = its number from now on */
     STEP_UNGIVE, /* ref, i: as it is computed again */
-    STEP_FIELD,  /* ref = cell whose field opens, none: it closes; x = the cell's number */
+    STEP_FIELD, /* ref = cell whose field opens, none: it closes; x = the cell's number */
     STEP_FIELD_TYPE, /* i = code point */
     STEP_FIELD_EDIT, /* i = enum step_field_key */
     STEP_FIELD_TAKE, /* the field's text becomes the cell's number */

@@ -4,5 +4,6 @@
 
 int step_broken_tests(void);
 int step_decode_tests(void);
+int step_given_tests(void);
 
 #endif

@@ -139,9 +139,9 @@ static void other_keys_do_nothing(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "9",      "j",      "g",         "p",         "e",          "q",
-        "0",      "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k",
-        "Ctrl+x", "Ctrl+u", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
+        "9",      "j",         "g",         "p",          "q",      "0",
+        "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k", "Ctrl+x",
+        "Ctrl+u", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;
     open_toy(&u);
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
@@ -315,13 +315,61 @@ static void the_wheel_zooms_and_a_drag_pans(void **state)
     case_close(&u.c);
 }
 
+static void a_double_click_edits_a_cell(void **state)
+{
+    (void)state;
+    struct ui_case u;
+    float x, y;
+    open_toy(&u);
+    cell_at(heat_of(&u, ATTN_W_K), 2, 1, &x, &y);
+    ui_send(&u, (struct ui_event){.kind = UI_DOWN, .x = x, .y = y, .clicks = 2});
+    assert_int_equal(u.out.n, 1);
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD);
+    assert_true(step_ref_is(u.out.at[0].ref, (struct step_ref){ATTN_W_K, 2, 1}));
+    ui_apply(&u);
+    assert_true(step_field_is_open(&u.c.state));
+    ui_point(&u, UI_UP, x, y);
+    assert_int_equal(u.out.n, 0); /* its release pins nothing */
+    ui_show(&u, W, H);
+    /* The wheel over the cell, and a drag that begins there, change the number. */
+    ui_send(&u, (struct ui_event){.kind = UI_WHEEL, .x = x, .y = y, .wheel = 2});
+    assert_int_equal(u.out.n, 1);
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD_BY);
+    assert_true(u.out.at[0].x > 0);
+    ui_point(&u, UI_DOWN, x, y);
+    ui_point(&u, UI_MOVE, x - 40, y);
+    assert_int_equal(u.out.n, 1);
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD_BY);
+    assert_true(u.out.at[0].x < 0);
+    ui_point(&u, UI_UP, x - 40, y);
+    assert_int_equal(u.out.n, 0);
+    ui_key(&u, "Ctrl+Down");
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD);
+    assert_true(step_ref_is(u.out.at[0].ref, (struct step_ref){ATTN_W_K, 3, 1}));
+    ui_key(&u, "Tab");
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD);
+    assert_true(step_ref_is(u.out.at[0].ref, (struct step_ref){ATTN_W_V, 2, 1}));
+    ui_key(&u, "x"); /* a letter comes as text, and is no command */
+    assert_int_equal(u.out.n, 0);
+    ui_key(&u, "Enter");
+    assert_int_equal(u.out.at[0].verb, STEP_FIELD_TAKE);
+    ui_key(&u, "Escape");
+    assert_int_equal(u.out.at[0].verb, STEP_ESCAPE);
+    ui_apply(&u);
+    assert_false(step_field_is_open(&u.c.state));
+    case_close(&u.c);
+}
+
 static void a_double_click_fits_the_matrix(void **state)
 {
     (void)state;
     struct ui_case u;
     float x, y;
     open_toy(&u);
-    cell_at(heat_of(&u, ATTN_W_K), 2, 2, &x, &y);
+    u.c.state.stage = ATTN_WEIGHTED_SUM;
+    u.c.state.time = 1;
+    ui_show(&u, W, H);
+    cell_at(heat_of(&u, ATTN_Z), 2, 2, &x, &y);
     ui_send(&u, (struct ui_event){.kind = UI_DOWN, .x = x, .y = y, .clicks = 2});
     assert_int_equal(u.out.n, 1);
     assert_int_equal(u.out.at[0].verb, STEP_VIEW);
@@ -329,7 +377,7 @@ static void a_double_click_fits_the_matrix(void **state)
     ui_point(&u, UI_UP, x, y);
     assert_int_equal(u.out.n, 0); /* its release pins nothing */
     ui_show(&u, W, H);
-    struct scene_rect b = box_of(&u, heat_of(&u, ATTN_W_K)), c = u.c.sc.canvas;
+    struct scene_rect b = box_of(&u, heat_of(&u, ATTN_Z)), c = u.c.sc.canvas;
     assert_true(rect_holds(c, b, 0.5f));
     assert_true(b.w > 0.9f * c.w || b.h > 0.9f * c.h);
     ui_send(&u,
@@ -474,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_click_on_a_cell_pins_it_and_on_a_chip_selects_its_row),
         cmocka_unit_test(hovering_speaks_only_when_the_cell_changes),
         cmocka_unit_test(the_wheel_zooms_and_a_drag_pans),
+        cmocka_unit_test(a_double_click_edits_a_cell),
         cmocka_unit_test(a_double_click_fits_the_matrix),
         cmocka_unit_test(sliders_run_from_end_to_end),
         cmocka_unit_test(the_focus_visits_every_control_once),

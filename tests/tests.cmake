@@ -23,7 +23,7 @@ layer_test(base)
 layer_test(model)
 include(tests/model.cmake)
 include(tests/export.cmake)
-layer_test(step SOURCES tests/test_step_broken.c tests/test_step_decode.c)
+layer_test(step SOURCES tests/test_step_broken.c tests/test_step_decode.c tests/test_step_given.c)
 
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
@@ -187,7 +187,8 @@ endif()
 add_test(NAME script_code COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/code.txt)
 add_test(NAME script_decode COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/decode.txt)
 add_test(NAME script_dive COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/dive.txt)
-set_tests_properties(script_dive script_decode script_code PROPERTIES LABELS script)
+add_test(NAME script_edit COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/edit.txt)
+set_tests_properties(script_dive script_decode script_code script_edit PROPERTIES LABELS script)
 
 # LeakSanitizer's tracer dies of a null pointer of its own where llvmpipe's threads have come
 # and gone: what draws is searched for leaks by valgrind (tests/valgrind.cmake) instead.

@@ -153,9 +153,29 @@ static void open_link(struct app *a, int i)
                    ok ? "" : "no browser could be started for ", l->address);
 }
 
+/* What stands in a cell of the run in view; 0 where there is none yet. */
+static float number_in(const struct app *a, struct step_ref r)
+{
+    struct attn_cmat m = scene_tensor_view(&a->seen_source, r.tensor);
+    bool there = m.data && r.row >= 0 && r.row < m.rows && r.col >= 0 && r.col < m.cols;
+    return there ? m.data[(size_t)r.row * (size_t)m.ld + (size_t)r.col] : 0.0f;
+}
+
+/* A cell that cannot be edited: said in the message bar. */
+static void answer_field(struct app *a, struct step_ref r)
+{
+    enum step_wrong w = step_can_give(&a->step, r);
+    if (r.tensor == ATTN_TENSOR_COUNT) w = STEP_WRONG_MATRIX;
+    const char *text = scene_wrong_text(&a->scene, &a->step, w);
+    if (*text && !a->step.over.open)
+        (void)snprintf(a->message, sizeof a->message, "%s", text);
+}
+
 void app_apply(struct app *a, struct step_action action)
 {
+    if (action.verb == STEP_FIELD) action.x = number_in(a, action.ref);
     bool done = step_apply(&a->step, action);
+    if (!done && action.verb == STEP_FIELD) answer_field(a, action.ref);
     if (done && action.verb == STEP_LINK) {
         open_link(a, action.i);
         return;

@@ -58,6 +58,7 @@ struct app {
     char message[512];               /* message bar; "" none */
     struct ui_editor editor;         /* while step.editing */
     enum step_edit edited;           /* what it was begun for */
+    bool letters;                    /* the window sends them: something is typed */
     struct browse *browse;           /* the file chooser, while it is open */
     struct step_actions when_opened; /* for the model that is being opened */
     bool refused; /* the last one could not be, and a script has not expected the message */

@@ -46,6 +46,8 @@ const char *const cli_help[] = {
     "                       mask=off|shift, precision=bfloat16|float16, max=off,\n"
     "                       temperature=T, silent=HEAD, bias=off, qk=swapped, "
     "residual=off\n"
+    "  --edit 'M I J V'     the cell in row I, column J of matrix M is V: 'Q 3 2 0.5';\n"
+    "                       Q.2: head 2's; as often as there are cells\n"
     "  --see broken|correct|difference  of a broken result and the correct one\n"
     "  --switches           with the panel of all that can be set wrong\n"
     "  --code c|pytorch     with the stage's code; --why: and why the stage is there\n"
@@ -108,6 +110,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_LEAST] = "--least",
     [OPT_BREAK] = "--break",
     [OPT_SEE] = "--see",
+    [OPT_EDIT] = "--edit",
     [OPT_CODE] = "--code",
     [OPT_SWITCHES] = "--switches",
     [OPT_WHY] = "--why",
@@ -160,7 +163,8 @@ static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
                        "%.*s: there is no such option; see headlight --help", (int)n,
                        arg);
     const char *name = cli_option_names[o];
-    if (g->at[o]) return err_set(e, ERR_USAGE, "%s: given twice; give it once", name);
+    if (g->at[o] && o != OPT_EDIT)
+        return err_set(e, ERR_USAGE, "%s: given twice; give it once", name);
     if (o >= OPT_FLAGS) {
         if (value) return err_set(e, ERR_USAGE, "%s: takes no value", name);
         g->at[o] = "";
@@ -170,6 +174,12 @@ static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
         value = argv[++*i];
     if (!value || value[0] == '\0')
         return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
+    if (o == OPT_EDIT) {
+        if (g->n_edit == STEP_GIVEN_MOST)
+            return err_set(e, ERR_USAGE, "%s: at most %d numbers are edited", name,
+                           STEP_GIVEN_MOST);
+        g->edit[g->n_edit++] = value;
+    }
     g->at[o] = value;
     return true;
 }
@@ -303,7 +313,8 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
     return mode_options(c, &g, e) && number_options(c, &g, e) &&
            cli_size_option(c, &g, e) && cli_density_option(c, &g, e) &&
            cli_place_options(c, &g, e) && cli_read_options(c, &g, e) &&
-           cli_off_option(c, &g, e) && cli_source_options(c, &g, e) &&
-           cli_look_options(c, &g, e) && cli_time_options(c, &g, e) &&
-           cli_pair_options(c, &g, e) && cli_shown_options(c, &g, e);
+           cli_off_option(c, &g, e) && cli_edit_options(c, &g, e) &&
+           cli_source_options(c, &g, e) && cli_look_options(c, &g, e) &&
+           cli_time_options(c, &g, e) && cli_pair_options(c, &g, e) &&
+           cli_shown_options(c, &g, e);
 }

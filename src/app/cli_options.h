@@ -32,6 +32,7 @@ enum option {
     OPT_LEAST,
     OPT_BREAK,
     OPT_SEE,
+    OPT_EDIT,
     OPT_CODE,
     OPT_THEME,
     OPT_UI,
@@ -69,6 +70,8 @@ extern const char *const cli_option_names[OPT_COUNT];
 struct given {
     const char *model;
     const char *at[OPT_COUNT];
+    const char *edit[STEP_GIVEN_MOST]; /* each --edit */
+    int n_edit;
 };
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -92,6 +95,7 @@ void cli_push(struct cli *c, enum step_verb verb, int i, float x);
 bool cli_place_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_read_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_off_option(struct cli *c, const struct given *g, struct err *e);
+bool cli_edit_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_source_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_time_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_pair_options(struct cli *c, const struct given *g, struct err *e);

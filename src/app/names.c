@@ -1,6 +1,8 @@
 /* Names of matrices and cells. */
 #include "names.h"
 
+#include "edits.h"
+
 #include <SDL.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +97,7 @@ bool names_refusal(const struct step_state *s, struct step_action a, struct err 
         if (parts[i].verb == a.verb)
             return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
                            a.i + 1, parts[i].where, parts[i].n);
+    if (a.verb == STEP_GIVE) return edits_refusal(s, a, e);
     if (a.verb != STEP_PIN && a.verb != STEP_HOVER)
         return err_set(e, ERR_INPUT, "this cannot be done with the model");
     char cell[64];

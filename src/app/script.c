@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "dialog.h"
+#include "edits.h"
 #include "export.h"
 #include "names.h"
 #include "script_line.h"
@@ -305,6 +306,23 @@ static bool do_state(struct app *a, const struct line *l, struct err *e)
     return ok;
 }
 
+/* edit Q 3 2 0.5: the number in a cell, which need not be in view; or "computed". */
+static bool do_edit(struct app *a, const struct line *l, struct err *e)
+{
+    char text[160] = "";
+    size_t n = 0;
+    struct step_action edit;
+    for (int i = 1; i < l->n && n < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s ", l->word[i]);
+    struct step_state probe = a->step;
+    probe.past = NULL;
+    if (!edits_parse(text, &edit, e)) return err_at(e, "edit");
+    if (!step_apply(&probe, edit) && !edits_refusal(&a->step, edit, e))
+        return err_at(e, "edit");
+    app_apply(a, edit);
+    return app_build(a, false, e);
+}
+
 /* pin TENSOR:I:J: as a click on that cell, which need not be in view. */
 static bool do_pin(struct app *a, const struct line *l, struct err *e)
 {
@@ -328,7 +346,7 @@ static const struct {
     {"wheel", do_wheel},   {"leave", do_leave},       {"wait", do_wait},
     {"ready", do_ready},   {"frame", do_frame},       {"size", do_size},
     {"export", do_export}, {"expect", script_expect}, {"open", do_open},
-    {"text", do_text},     {"state", do_state},
+    {"edit", do_edit},     {"text", do_text},         {"state", do_state},
 };
 
 static bool run_line(struct app *a, char *text, struct err *e)

@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include "breaks.h"
+#include "edits.h"
 #include "names.h"
 #include "ui.h"
 
@@ -231,6 +232,18 @@ static void put_switches(struct line *l, const struct state_shown *now)
     say(l, " --log %s", now->step->log_weights ? "on" : "off");
 }
 
+/* The numbers that are given here; those of other blocks change nothing on screen. */
+static void put_edits(struct line *l, const struct state_shown *now)
+{
+    const struct step_place *p = step_place_of(now->step);
+    for (int i = 0; i < p->n_edit; i++) {
+        char edit[80];
+        if (!step_given_is_here(now->step, &p->edits[i])) continue;
+        edits_print(edit, sizeof edit, &p->edits[i].cell);
+        say(l, " --edit '%s'", edit);
+    }
+}
+
 static void put_sources(struct line *l, const struct state_shown *now)
 {
     const struct step_state *s = now->step;
@@ -276,14 +289,16 @@ static void put_compare(struct line *l, const struct state_shown *now)
 
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model, put_scale,    put_weights, put_place,    put_time,
-    put_pair,  put_switches, put_sources, put_overview, put_cells,
-    put_view,  put_window,   put_compare,
+    put_model, put_scale,   put_weights,  put_place, put_time, put_pair,   put_switches,
+    put_edits, put_sources, put_overview, put_cells, put_view, put_window, put_compare,
 };
 
 size_t state_line_bytes(const struct state_shown *now)
 {
-    enum { A_BYTE = 4, OPTIONS = 2048 }; /* a byte as \ooo; everything but texts */
+    enum {
+        A_BYTE = 4,
+        OPTIONS = 2048 + 64 * STEP_GIVEN_MOST
+    }; /* a byte as \ooo; everything but texts */
     size_t n = now->n_text + (now->model ? strlen(now->model) : 0) +
                (now->compare ? strlen(now->compare) : 0);
     return A_BYTE * n + OPTIONS;

@@ -44,6 +44,14 @@ void typing_follow(struct app *a)
 {
     const struct loaded *l = &a->source.loaded;
     struct ui_editor *ed = &a->editor;
+    bool letters = a->step.editing != STEP_EDIT_NONE || step_field_is_open(&a->step);
+    if (letters != a->letters && !a->headless) {
+        if (letters)
+            SDL_StartTextInput();
+        else
+            SDL_StopTextInput();
+    }
+    a->letters = letters;
     if (a->edited == a->step.editing) return;
     a->edited = a->step.editing;
     ed->file = a->edited == STEP_EDIT_EXPORT;
@@ -62,11 +70,6 @@ void typing_follow(struct app *a)
         ui_editor_begin(ed, "", 0);
     }
     if (a->edited != STEP_EDIT_NONE) typing_look(a);
-    if (a->headless) return;
-    if (a->edited != STEP_EDIT_NONE)
-        SDL_StartTextInput();
-    else
-        SDL_StopTextInput();
 }
 
 /* The text is read, or the model opened. false: it cannot be, and the editor says why. */
@@ -245,7 +248,7 @@ bool typing_event(struct app *a, const struct ui_event *ev)
 {
     struct ui_editor *ed = &a->editor;
     bool letters = ev->kind == UI_TEXT || ev->kind == UI_COMPOSE;
-    if (!a->step.editing) return letters;
+    if (!a->step.editing) return letters && !step_field_is_open(&a->step);
     if (ev->kind != UI_KEY && !letters) return edit_by_mouse(a, ev);
     bool press = ev->kind == UI_KEY && (ev->key == UI_KEY_ENTER || ev->key == ' ') &&
                  !ev->mods && !ed->compose[0];

@@ -57,6 +57,20 @@ static const char *silent_text(struct scene *sc, struct attn_opts o, int n_head)
     return scene_print(sc, n > 1 ? "heads%s are silenced" : "head%s is silenced", list);
 }
 
+/* "Q of head 2, row 3, column 1": where there is one. */
+static const char *only_edit(struct scene *sc, const struct step_state *s)
+{
+    const struct step_place *p = step_place_of(s);
+    int i = 0;
+    while (i + 1 < p->n_edit && !step_given_is_here(s, &p->edits[i])) i++;
+    const struct attn_edit *e = &p->edits[i].cell;
+    const char *head = step_tensor_has_heads(e->tensor) && e->head != p->head
+                           ? scene_print(sc, " of head %d", e->head + 1)
+                           : "";
+    return scene_print(sc, "%s%s, row %d, column %d", scene_tensor_name(e->tensor), head,
+                       e->row + 1, e->col + 1);
+}
+
 const char *scene_broken_text(struct scene *sc, const struct step_state *s)
 {
     const struct step_place *p = step_place_of(s);
@@ -82,8 +96,9 @@ const char *scene_broken_text(struct scene *sc, const struct step_state *s)
     }
     int edits = step_given_count(s);
     if (edits > 0)
-        text = scene_print(sc, "%s%sedited: %d number%s", text, between, edits,
-                           edits == 1 ? "" : "s");
+        text = scene_print(sc, "%s%sedited: %s", text, between,
+                           edits == 1 ? only_edit(sc, s)
+                                      : scene_print(sc, "%d numbers", edits));
     if (p->n_block > 1)
         text = scene_print(sc, "%s (in block %d alone)", text, p->block + 1);
     return text;

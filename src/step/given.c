@@ -25,8 +25,8 @@ static bool is_hidden(const struct step_state *s, struct step_ref r)
 enum step_wrong step_can_give(const struct step_state *s, struct step_ref r)
 {
     bool input = r.tensor == ATTN_H || r.tensor == ATTN_X;
-    bool made = r.tensor == ATTN_Z || r.tensor == ATTN_Z_ALL ||
-                r.tensor == ATTN_Y_PROJ || r.tensor == ATTN_Y;
+    bool made = r.tensor == ATTN_Z || r.tensor == ATTN_Z_ALL || r.tensor == ATTN_Y_PROJ ||
+                r.tensor == ATTN_Y;
     if (r.tensor == ATTN_TENSOR_COUNT) return STEP_WRONG_CELL;
     if (made || (s->scale != STEP_TOY && !input)) return STEP_WRONG_MATRIX;
     if (!step_exists(r, step_place_of(s)->dims)) return STEP_WRONG_CELL;
@@ -158,7 +158,6 @@ static enum step_wrong give(struct step_state *s, struct step_ref r, int head,
     g.there = true;
     if (!has_room(step_place_of(s), &g.edit) || !change(s, &g, topic))
         return STEP_WRONG_FULL;
-    s->see = STEP_SEE_BROKEN; /* it is to be seen */
     return STEP_WRONG_NOT;
 }
 

@@ -77,10 +77,10 @@ bool past_push(struct step_state *s, const struct change *c)
     struct step_past *p = s->past;
     if (!p) return true;
     struct change *last = p->now > 0 ? change_at(p, p->now - 1) : NULL;
-    bool more =
-        last && c->topic && last->topic == c->topic && last->kind == c->kind &&
-        last->scale == c->scale && p->now == p->n &&
-        (c->kind != CHANGE_EDIT || given_same_cell(&last->after.edit.edit, &c->after.edit.edit));
+    bool more = last && c->topic && last->topic == c->topic && last->kind == c->kind &&
+                last->scale == c->scale && p->now == p->n &&
+                (c->kind != CHANGE_EDIT ||
+                 given_same_cell(&last->after.edit.edit, &c->after.edit.edit));
     if (more) {
         last->after = c->after;
         return true;

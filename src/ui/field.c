@@ -22,7 +22,10 @@ enum {
     LINE_CY = 78,
     FOOT_CY = 99,
     CARET_W = 2,
-    CARET_H = 18
+    CARET_H = 18,
+    CELL_OUT = 3, /* a frame around the cell */
+    CELL_W = 3,
+    CELL_RADIUS = 5
 };
 static const float shadow_alpha = 0.2f;
 static const struct ui_type number_type = {FONT_MONO_BOLD, 15};
@@ -54,9 +57,8 @@ static void number(const struct ui *u, struct scene_rect box)
 {
     const struct step_field *f = &u->s->field;
     const struct scene_theme *t = u->theme;
-    struct scene_item *it =
-        scene_border(u->sc, box, BOX_RADIUS, f->wrong ? 2 : 1.5f, t->paper,
-                     f->wrong ? t->odd : t->accent);
+    struct scene_item *it = scene_border(u->sc, box, BOX_RADIUS, f->wrong ? 2 : 1.5f,
+                                         t->paper, f->wrong ? t->odd : t->accent);
     it->hit.kind = HIT_COVER;
     it->hit.id = UI_ID_FIELD;
     it->hit.tip = "Type a number; or \u2191 \u2193, the wheel, or drag sideways";
@@ -71,14 +73,15 @@ static void number(const struct ui *u, struct scene_rect box)
     float room = box.w - 2 * BOX_PAD;
     if (at > room) x -= at - room; /* the caret stays in view */
     if (f->fresh)
-        (void)scene_rect(u->sc, (struct scene_rect){x - 2, cy - CARET_H * 0.5f, w + 4, CARET_H},
+        (void)scene_rect(u->sc,
+                         (struct scene_rect){x - 2, cy - CARET_H * 0.5f, w + 4, CARET_H},
                          2, t->accent_mid);
     (void)ui_text(u, x, cy, ALIGN_LEFT, number_type, t->ink,
                   scene_print(u->sc, "%.*s", f->n, f->text));
     if (!f->fresh)
-        (void)scene_rect(u->sc,
-                         (struct scene_rect){x + at, cy - CARET_H * 0.5f, CARET_W, CARET_H},
-                         0, t->accent);
+        (void)scene_rect(
+            u->sc, (struct scene_rect){x + at, cy - CARET_H * 0.5f, CARET_W, CARET_H}, 0,
+            t->accent);
     u->sc->clip = all;
 }
 
@@ -89,8 +92,8 @@ static const char *title(const struct ui *u)
     const char *stage = r.tensor == ATTN_S_SCALED   ? " scaled"
                         : r.tensor == ATTN_S_MASKED ? " masked"
                                                     : "";
-    return scene_print(u->sc, "%s%s row %d, column %d", scene_tensor_name(r.tensor), stage,
-                       r.row + 1, r.col + 1);
+    return scene_print(u->sc, "%s%s row %d, column %d", scene_tensor_name(r.tensor),
+                       stage, r.row + 1, r.col + 1);
 }
 
 /* What stands in the cell by itself, or why the text is refused. */
@@ -120,18 +123,24 @@ void ui_field(const struct ui *u)
     const struct scene_theme *t = u->theme;
     struct scene *sc = u->sc;
     struct scene_rect card = card_of(u);
+    struct scene_rect cell;
+    sc->clip = sc->canvas;
+    if (scene_cell_box(sc, u->s->field.at, &cell))
+        (void)scene_border(sc, ui_grown(cell, CELL_OUT), CELL_RADIUS, CELL_W,
+                           scene_fade(t->accent, 0), t->accent);
     sc->clip = sc->frame.stage;
     struct scene_rect shadow = card;
     shadow.y += 4;
     scene_rect(sc, shadow, CARD_RADIUS, scene_fade(t->ink, shadow_alpha))->u.rect.soft =
         SHADOW;
-    scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->track)->hit = (struct scene_hit){
-        .kind = HIT_COVER, .id = UI_ID_FIELD_CARD, .tip = NULL};
+    scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->track)->hit =
+        (struct scene_hit){.kind = HIT_COVER, .id = UI_ID_FIELD_CARD, .tip = NULL};
     float x = card.x + CARD_PAD;
     float w = card.w - 2 * CARD_PAD;
     bool given = scene_given_at(u->src, u->s->field.at) != NULL;
     static const char back[] = "as computed";
-    (void)ui_text_fit(u, x, card.y + TITLE_CY, w, ALIGN_LEFT, ui_strong, t->ink, title(u));
+    (void)ui_text_fit(u, x, card.y + TITLE_CY, w, ALIGN_LEFT, ui_strong, t->ink,
+                      title(u));
     float take = BUTTON_W;
     struct scene_rect box = {x, card.y + BOX_Y, w - 3 * (take + BUTTON_GAP), BOX_H};
     number(u, box);
@@ -139,8 +148,8 @@ void ui_field(const struct ui *u)
     button(u, b, UI_ID_FIELD_LESS, (struct step_action){.verb = STEP_FIELD_BY, .x = -1},
            "\u2212", "Less (\u2193; with Shift a tenth of it)");
     b.x += take + BUTTON_GAP;
-    button(u, b, UI_ID_FIELD_MORE, (struct step_action){.verb = STEP_FIELD_BY, .x = 1}, "+",
-           "More (\u2191; with Shift a tenth of it)");
+    button(u, b, UI_ID_FIELD_MORE, (struct step_action){.verb = STEP_FIELD_BY, .x = 1},
+           "+", "More (\u2191; with Shift a tenth of it)");
     b.x += take + BUTTON_GAP;
     button(u, b, UI_ID_FIELD_TAKE, ui_act(STEP_FIELD_TAKE, 0), "\u21B5",
            "Take the number (Enter)");
@@ -148,12 +157,14 @@ void ui_field(const struct ui *u)
     line(u, x, card.y + LINE_CY, given ? w - w_back - BUTTON_GAP : w, given);
     if (given) {
         b = (struct scene_rect){x + w - w_back, card.y + LINE_CY - 10, w_back, 20};
-        ui_control(ui_face(u, b, BOX_RADIUS, false), UI_ID_FIELD_BACK,
-                   (struct step_action){.verb = STEP_UNGIVE, .i = -1, .ref = u->s->field.at},
-                   "The computed number again (Ctrl Delete)");
-        (void)ui_text(u, b.x + b.w / 2, b.y + b.h / 2, ALIGN_CENTER, ui_note, t->ink, back);
+        ui_control(
+            ui_face(u, b, BOX_RADIUS, false), UI_ID_FIELD_BACK,
+            (struct step_action){.verb = STEP_UNGIVE, .i = -1, .ref = u->s->field.at},
+            "The computed number again (Ctrl Delete)");
+        (void)ui_text(u, b.x + b.w / 2, b.y + b.h / 2, ALIGN_CENTER, ui_note, t->ink,
+                      back);
     }
-    (void)ui_text_fit(u, x, card.y + FOOT_CY, w, ALIGN_LEFT, hint_type, t->ink_faint,
-                      "\u2191 \u2193 wheel drag \u00B7 Ctrl \u2190\u2191\u2193\u2192 cell "
-                      "\u00B7 Tab matrix \u00B7 Esc");
+    (void)ui_text_fit(
+        u, x, card.y + FOOT_CY, w, ALIGN_LEFT, hint_type, t->ink_faint,
+        "\u2191 \u2193 wheel drag \u00B7 Ctrl arrows: cell \u00B7 Tab: matrix");
 }

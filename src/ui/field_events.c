@@ -23,7 +23,8 @@ static void push_cell(struct step_actions *out, struct step_ref r)
 }
 
 /* The next cell that way, past those that cannot be edited; else the same. */
-static void move(const struct step_state *s, int down, int right, struct step_actions *out)
+static void move(const struct step_state *s, int down, int right,
+                 struct step_actions *out)
 {
     struct step_ref r = s->field.at;
     r.row += down;
@@ -73,8 +74,8 @@ static bool field_key(const struct ui_event *ev, const struct step_state *s,
                 {UI_KEY_END, STEP_FIELD_END}};
     if (arrow(ev, s, out)) return true;
     if (ev->key == UI_KEY_DELETE && ev->mods == UI_CTRL) {
-        step_push(out, (struct step_action){
-                           .verb = STEP_UNGIVE, .i = -1, .ref = s->field.at});
+        step_push(out,
+                  (struct step_action){.verb = STEP_UNGIVE, .i = -1, .ref = s->field.at});
         return true;
     }
     /* What concerns the window still does. */

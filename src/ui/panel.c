@@ -324,6 +324,7 @@ void ui_panel(const struct ui *u)
         p.at.col = ui_is_grid(d.ref.tensor) ? d.ref.col : -1;
         p.at.done = 1;
         panel_apart(&p, &d);
+        draw_ghost(&p, u);
         return;
     }
     struct panel_target asked = p.at;

@@ -20,6 +20,7 @@ enum {
     CELL_H = 21,
     ORDER_W = 84,
     EDIT_W = 40,
+    EDIT_LEAST_W = 20,
     ORDER_H = 20,
     ORDER_RADIUS = 5,
     RESULT_H = 30,
@@ -326,8 +327,9 @@ static void draw_given(struct panel *p, const struct scene_derivation *d)
               "first block reads.";
     const char *x = "The input of this block, as it was given.";
     if (!d->given)
-        panel_prose(p,
-                    d->ref.tensor == ATTN_H ? h : d->ref.tensor == ATTN_X ? x : weight);
+        panel_prose(p, d->ref.tensor == ATTN_H   ? h
+                       : d->ref.tensor == ATTN_X ? x
+                                                 : weight);
     p->y += GAP;
 }
 
@@ -451,11 +453,14 @@ static void draw_edit(const struct panel *p, struct step_ref r)
     if (step_can_give(u->s, r)) return;
     float cy = u->sc->frame.panel.y + HEADING_CY;
     float right = p->x + p->w - ORDER_W - GAP;
-    struct scene_rect box = {right - EDIT_W, cy - ORDER_H * 0.5f, EDIT_W, ORDER_H};
+    float room = right - p->x - GAP - ui_section_width(u, "THIS CELL");
+    float w = room < EDIT_W ? EDIT_LEAST_W : EDIT_W;
+    struct scene_rect box = {right - w, cy - ORDER_H * 0.5f, w, ORDER_H};
     ui_control(ui_face(u, box, ORDER_RADIUS, false), UI_ID_FIELD_OPEN,
                (struct step_action){.verb = STEP_FIELD, .ref = r},
                "Another number here (E, or a double click on the cell)");
-    (void)ui_text(u, box.x + box.w / 2, cy, ALIGN_CENTER, ui_note, u->theme->ink, "edit");
+    (void)ui_text(u, box.x + box.w / 2, cy, ALIGN_CENTER, ui_note, u->theme->ink,
+                  room < EDIT_W ? "E" : "edit");
 }
 
 /* Beside the heading. */
@@ -516,10 +521,10 @@ void panel_apart(struct panel *p, const struct scene_derivation *d)
                p->u->s->dive.n == 0;
     if ((dot || d->kind == DERIVE_SOFTMAX) && d->n > 1) draw_order(p);
     draw_edit(p, d->ref);
-    draw_kind(p, d,
-              (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0) +
-                      (d->given ? LINE_H : 0)) +
-                  (row ? panel_row_height(p->n) : 0));
+    draw_kind(
+        p, d,
+        (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0) + (d->given ? LINE_H : 0)) +
+            (row ? panel_row_height(p->n) : 0));
     if (d->given)
         draw_edited(p, d);
     else

@@ -126,6 +126,7 @@ struct scene_item *ui_text_fit(const struct ui *u, float x, float cy, float widt
                                struct scene_rgba color, const char *text);
 /* A section's heading in spaced capitals. */
 void ui_section(const struct ui *u, float x, float cy, const char *text);
+float ui_section_width(const struct ui *u, const char *text);
 
 bool ui_inside(struct scene_rect r, float x, float y);
 /* Whether the pointer is on the control in box and would act on it. */

@@ -43,7 +43,7 @@ struct scene_item *ui_text_fit(const struct ui *u, float x, float cy, float widt
     return ui_text(u, x, cy, align, t, color, text);
 }
 
-void ui_section(const struct ui *u, float x, float cy, const char *text)
+static const char *spaced_out(const struct ui *u, const char *text)
 {
     static const char hair[] = "\u200A"; /* space between two letters */
     char spaced[256];
@@ -58,8 +58,18 @@ void ui_section(const struct ui *u, float x, float cy, const char *text)
         memcpy(spaced + n, from, (size_t)(at - from));
         n += (size_t)(at - from);
     }
+    return scene_print(u->sc, "%.*s", (int)n, spaced);
+}
+
+void ui_section(const struct ui *u, float x, float cy, const char *text)
+{
     (void)ui_text(u, x, cy, ALIGN_LEFT, ui_heading, u->theme->ink_soft,
-                  scene_print(u->sc, "%.*s", (int)n, spaced));
+                  spaced_out(u, text));
+}
+
+float ui_section_width(const struct ui *u, const char *text)
+{
+    return ui_width(u, ui_heading, spaced_out(u, text));
 }
 
 bool ui_inside(struct scene_rect r, float x, float y)
