@@ -7,14 +7,8 @@ const char *scene_decode_refusal(const struct step_state *s)
     if (!s->opts.causal)
         return "Decode mode waits: with the mask off every row needs keys and values of "
                "tokens that are yet to come, so nothing can be cached (X: all correct).";
-    if (s->opts.shifted)
-        return "Decode mode waits: with the mask one off every row needs the key and "
-               "value "
-               "of a token that is yet to come, so nothing can be decoded (X: all "
-               "correct).";
-    return "Decode mode waits: a weight is given on a token that is yet to come when its "
-           "row "
-           "is computed, so nothing can be decoded (X: all correct).";
+    return "Decode mode waits: with the mask one off every row needs the key and value "
+           "of a token that is yet to come, so nothing can be decoded (X: all correct).";
 }
 
 static const char *prefill_caption(struct scene *sc, const struct step_state *s, int n)

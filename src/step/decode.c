@@ -10,21 +10,9 @@
  */
 #include "handlers.h"
 
-/* A weight that is given where the mask forbids one is of a token that is yet to come. */
-static bool sees_future(const struct step_place *p)
-{
-    for (int i = 0; i < p->n_edit; i++) {
-        const struct attn_edit *e = &p->edits[i].cell;
-        bool late = e->tensor == ATTN_S_MASKED || e->tensor == ATTN_P;
-        if (late && e->col > e->row && step_given_is_here(p, &p->edits[i])) return true;
-    }
-    return false;
-}
-
 bool step_is_decoding(const struct step_state *s)
 {
-    return s->decode && s->opts.causal && !s->opts.shifted &&
-           !sees_future(step_place_of(s));
+    return s->decode && s->opts.causal && !s->opts.shifted;
 }
 
 struct step_pass step_pass_of(const struct step_state *s)

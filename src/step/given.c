@@ -208,7 +208,8 @@ void field_follow(struct step_state *s, const struct field_place *was)
     bool same = now.scale == was->scale && now.stage == was->stage &&
                 now.head == was->head && now.block == was->block;
     bool hidden = now.over || step_is_paired(s) || s->see != STEP_SEE_BROKEN;
-    bool gone = step_can_give(s, s->field.at) != STEP_WRONG_NOT;
+    bool gone =
+        step_can_give(s, s->field.at) != STEP_WRONG_NOT || !step_pass_has(s, s->field.at);
     if (step_field_is_open(s) && (!same || hidden || gone)) field_close(s);
 }
 
@@ -230,7 +231,9 @@ bool do_field(struct step_state *s, const struct step_action *a)
         field_close(s);
         return true;
     }
-    if (step_can_give(s, a->ref) || s->over.open || s->editing) return false;
+    if (step_can_give(s, a->ref) || !step_pass_has(s, a->ref) || s->over.open ||
+        s->editing)
+        return false;
     s->field.at = a->ref;
     show_number(&s->field, a->x);
     s->see = STEP_SEE_BROKEN;
