@@ -390,6 +390,8 @@ int scene_derive_shown(const struct scene_derivation *d, int most, bool by_place
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
+/* Ids of the terms in a caption: each can have the focus, which shows its meaning. */
+enum { SCENE_TERM_ID = 2400, SCENE_TERM_END = 2500 };
 /* The first term of the glossary in text from `from` on, n bytes long, and its meaning;
  * NULL: there is none. */
 const char *scene_term_in(const char *text, const char *from, int *n,

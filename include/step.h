@@ -220,6 +220,7 @@ struct step_code {
     enum step_code_tab tab;
     int scroll; /* lines on from where the stage's own are */
 };
+enum { STEP_SCROLL_MOST = 1000 /* lines either way; there are fewer */ };
 
 struct step_state {
     enum step_scale scale;
@@ -309,7 +310,8 @@ enum step_verb {
                   * never quits */
     STEP_QUIT,
 
-    STEP_DIVE,  /* ref = operand of the number in view, whose own origin is shown next */
+    STEP_DIVE,  /* ref = operand of the number in view, whose own origin is shown next;
+                 * i = stage, from 1, in which the first was pinned; 0: the one in view */
     STEP_CLIMB, /* i = operands to stay below, 0: the pinned cell */
     STEP_TERMS, /* toggles by_place */
 

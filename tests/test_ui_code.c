@@ -154,6 +154,56 @@ static void terms_are_found_as_whole_words(void **state)
     assert_null(scene_term_in("", "", &n, &meaning));
 }
 
+/* Every term of a caption is reached by Tab, tells its meaning there, and Shift+Tab leads
+ * back over the same ones. */
+static void a_term_tells_its_meaning_where_it_has_the_focus(void **state)
+{
+    (void)state;
+    static struct ui_case u;
+    u = (struct ui_case){.pointer = {.x = -1, .y = -1}};
+    case_open(&u.c, STEP_TOY);
+    for (int k = 0; k < ATTN_STAGE_COUNT; k++) {
+        u.c.state.stage = (enum attn_stage)k;
+        u.c.state.focus = 0;
+        ui_show(&u, 1024, 640);
+        int terms = 0, met = 0;
+        for (int i = 0; i < u.c.sc.n; i++)
+            terms += u.c.sc.items[i].hit.id >= SCENE_TERM_ID &&
+                     u.c.sc.items[i].hit.id < SCENE_TERM_END;
+        assert_true(terms > 0);
+        for (int tabs = 0; tabs < 60 && met < terms; tabs++) {
+            ui_key(&u, "Tab");
+            ui_apply(&u);
+            ui_show(&u, 1024, 640);
+            int id = u.c.state.focus;
+            if (id < SCENE_TERM_ID || id >= SCENE_TERM_END) continue;
+            assert_int_equal(id, SCENE_TERM_ID + met);
+            met++;
+            /* the first words of the meaning, as the tip has them */
+            char start[12];
+            const struct scene_item *it = scene_find(&u.c.sc, id);
+            assert_non_null(it);
+            (void)snprintf(start, sizeof start, "%s", it->hit.tip);
+            bool told = false;
+            for (int i = u.n_scene; i < u.c.sc.n; i++)
+                told = told ||
+                       (u.c.sc.items[i].kind == SCENE_TEXT &&
+                        strncmp(u.c.sc.items[i].u.text.text, start, strlen(start)) == 0);
+            assert_true(told);
+            ui_key(&u,
+                   "Enter"); /* it is no control: nothing happens, nothing else does */
+            assert_int_equal(u.out.n, 0);
+        }
+        assert_int_equal(met, terms);
+        if (terms > 1) {
+            ui_key(&u, "Shift+Tab");
+            ui_apply(&u);
+            assert_int_equal(u.c.state.focus, SCENE_TERM_ID + terms - 2);
+        }
+    }
+    case_close(&u.c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_name_under_the_pointer_tells_its_value),
         cmocka_unit_test(every_stage_has_reasons_and_links),
         cmocka_unit_test(terms_are_found_as_whole_words),
+        cmocka_unit_test(a_term_tells_its_meaning_where_it_has_the_focus),
     };
     return cmocka_run_group_tests_name("ui code", tests, NULL, NULL);
 }

@@ -29,6 +29,9 @@ const char *const cli_help[] = {
     "                       view is the token it is at\n"
     "  --pin M:I:J          the cell in row I, column J of matrix M is pinned: q:1:1,\n"
     "                       s_raw, s_scaled, s_masked, p, z, y, ...\n"
+    "  --dive S,M:I:J[,...] from the cell pinned in stage S into an operand, and into "
+    "its\n"
+    "                       own: 5,s_masked:4:2,s_scaled:4:2\n"
     "  --hover M:I:J        a cell explained as if it were pointed at\n"
     "  --view ZOOM,X,Y      zoomed and moved, points; 1,0,0: all of it\n"
     "  --overview KIND      every head at a glance: scores, scaled, weights\n"
@@ -51,6 +54,7 @@ const char *const cli_help[] = {
     "  --see broken|correct|difference  of a broken result and the correct one\n"
     "  --switches           with the panel of all that can be set wrong\n"
     "  --code c|pytorch     with the stage's code; --why: and why the stage is there\n"
+    "  --code-scroll N      N lines on from where the stage's code begins\n"
     "  --terms              a cell's terms in their order, not the largest first\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
@@ -95,6 +99,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_ROW] = "--row",
     [OPT_DECODE] = "--decode",
     [OPT_PIN] = "--pin",
+    [OPT_DIVE] = "--dive",
     [OPT_HOVER] = "--hover",
     [OPT_VIEW] = "--view",
     [OPT_OVERVIEW] = "--overview",
@@ -112,6 +117,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_SEE] = "--see",
     [OPT_EDIT] = "--edit",
     [OPT_CODE] = "--code",
+    [OPT_CODE_SCROLL] = "--code-scroll",
     [OPT_SWITCHES] = "--switches",
     [OPT_WHY] = "--why",
     [OPT_TERMS] = "--terms",

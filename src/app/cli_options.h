@@ -17,6 +17,7 @@ enum option {
     OPT_ROW,
     OPT_DECODE,
     OPT_PIN,
+    OPT_DIVE,
     OPT_HOVER,
     OPT_VIEW,
     OPT_OVERVIEW,
@@ -34,6 +35,7 @@ enum option {
     OPT_SEE,
     OPT_EDIT,
     OPT_CODE,
+    OPT_CODE_SCROLL,
     OPT_THEME,
     OPT_UI,
     OPT_SIZE,
@@ -100,6 +102,13 @@ bool cli_source_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_time_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_pair_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_shown_options(struct cli *c, const struct given *g, struct err *e);
+bool cli_decode_option(struct cli *c, const struct given *g, struct err *e);
+bool cli_dive_option(struct cli *c, const struct given *g, struct err *e);
+bool cli_scroll_option(struct cli *c, const struct given *g, struct err *e);
+/* Does an action to the state to which everything so far leads, or once the model is open,
+ * which refuses what it cannot do. is: what the option's value has to be. */
+bool cli_also(struct cli *c, const struct given *g, enum option o, struct step_action a,
+              const char *is, struct err *e);
 bool cli_density_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_size_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_look_options(struct cli *c, const struct given *g, struct err *e);

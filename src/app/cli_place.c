@@ -267,8 +267,8 @@ bool cli_time_options(struct cli *c, const struct given *g, struct err *e)
 
 /* What is to be done to the state in which everything so far has been done. A model's is
  * not known yet: it refuses what it cannot do when it is open. */
-static bool also(struct cli *c, const struct given *g, enum option o,
-                 struct step_action a, const char *is, struct err *e)
+bool cli_also(struct cli *c, const struct given *g, enum option o, struct step_action a,
+              const char *is, struct err *e)
 {
     if (g->model) {
         step_push(&c->when_opened, a);
@@ -291,7 +291,7 @@ static bool cell_option(struct cli *c, const struct given *g, enum option o,
     if (!g->at[o]) return true;
     if (!names_parse_cell(g->at[o], &a.ref))
         return err_set(e, ERR_USAGE, "%s %s: %s", cli_option_names[o], g->at[o], is);
-    return also(c, g, o, a, is, e);
+    return cli_also(c, g, o, a, is, e);
 }
 
 static bool view_option(struct cli *c, const struct given *g, struct err *e)
@@ -312,7 +312,7 @@ static bool view_option(struct cli *c, const struct given *g, struct err *e)
     struct step_state s = step_initial();
     if (!step_apply(&s, a))
         return err_set(e, ERR_USAGE, "--view %s: %s", g->at[OPT_VIEW], is);
-    return also(c, g, OPT_VIEW, a, is, e);
+    return cli_also(c, g, OPT_VIEW, a, is, e);
 }
 
 static bool overview_options(struct cli *c, const struct given *g, struct err *e)
@@ -337,11 +337,11 @@ static bool overview_options(struct cli *c, const struct given *g, struct err *e
     struct step_action to_kind = {.verb = STEP_OVER_KIND, .i = kind};
     struct step_action to_sort = {.verb = STEP_OVER_SORT, .i = sort};
     struct step_action to_head = {.verb = STEP_OVER_AT, .i = (int)at - 1};
-    return also(c, g, OPT_OVERVIEW, open, "", e) &&
-           also(c, g, OPT_OVERVIEW, to_kind, "", e) &&
-           also(c, g, OPT_SORT, to_sort, "", e) &&
+    return cli_also(c, g, OPT_OVERVIEW, open, "", e) &&
+           cli_also(c, g, OPT_OVERVIEW, to_kind, "", e) &&
+           cli_also(c, g, OPT_SORT, to_sort, "", e) &&
            (!g->at[OPT_OVERVIEW_AT] ||
-            also(c, g, OPT_OVERVIEW_AT, to_head, "there are not so many heads", e));
+            cli_also(c, g, OPT_OVERVIEW_AT, to_head, "there are not so many heads", e));
 }
 
 static bool speed_option(struct cli *c, const struct given *g, struct err *e)
@@ -360,41 +360,6 @@ static bool speed_option(struct cli *c, const struct given *g, struct err *e)
 }
 
 /* What a window has been brought to by hand. */
-/* The row in view of a list of actions, from 0; -1: none is chosen. */
-static int row_in(const struct step_actions *list)
-{
-    int row = -1;
-    for (int i = 0; i < list->n; i++) {
-        enum step_verb v = list->at[i].verb;
-        if (v == STEP_ROW || v == STEP_ROW_ALSO || v == STEP_ROWS_AND)
-            row = list->at[i].i;
-    }
-    return row;
-}
-
-/* Behind what is broken: where the mask is, nothing is decoded, and any row is in view. */
-static bool decode_option(struct cli *c, const struct given *g, struct err *e)
-{
-    long long prefill = 0;
-    if (!g->at[OPT_DECODE]) return true;
-    if (!cli_whole(g, OPT_DECODE, 1, STEP_MODEL_TOKENS, "the prefill", &prefill, e))
-        return false;
-    struct step_action a = {.verb = STEP_DECODE, .i = (int)prefill};
-    if (!also(c, g, OPT_DECODE, a, "there are not so many tokens", e)) return false;
-    const struct step_actions *asked = g->model ? &c->when_opened : &c->start;
-    struct step_state s = step_initial();
-    for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
-    for (int i = 0; i < c->when_opened.n; i++) (void)step_apply(&s, c->when_opened.at[i]);
-    int row = row_in(asked);
-    bool inside = row >= 0 && row < prefill - 1;
-    if (!inside || !s.opts.causal || s.opts.shifted) return true;
-    return err_set(
-        e, ERR_USAGE,
-        "--row %d: is inside the prefill of --decode %lld, whose last row stands "
-        "for it; give row %lld or a later one",
-        row + 1, prefill, prefill);
-}
-
 bool cli_shown_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const switches[2] = {"off", "on"};
@@ -409,9 +374,10 @@ bool cli_shown_options(struct cli *c, const struct given *g, struct err *e)
                            g->at[OPT_OVERVIEW] ? " and leave --overview out" : "");
         cli_push(c, STEP_PLAY, 1, 0.0f);
     }
-    return overview_options(c, g, e) && decode_option(c, g, e) &&
-           cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
-           cell_option(c, g, OPT_HOVER, STEP_HOVER, e) && view_option(c, g, e);
+    return cli_decode_option(c, g, e) && cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
+           cli_dive_option(c, g, e) && overview_options(c, g, e) &&
+           cell_option(c, g, OPT_HOVER, STEP_HOVER, e) && view_option(c, g, e) &&
+           cli_scroll_option(c, g, e);
 }
 
 /* Two heads: after the stage, which has to be one that shows them. */

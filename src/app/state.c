@@ -194,9 +194,21 @@ static void put_cell(struct line *l, const char *option, struct step_ref at)
     say(l, " %s %s", option, cell);
 }
 
+static void put_dive(struct line *l, const struct step_state *s)
+{
+    if (s->dive.n == 0) return;
+    say(l, " --dive %d", (int)s->dive.from + 1);
+    for (int i = 0; i < s->dive.n; i++) {
+        char cell[64];
+        names_print_cell(cell, sizeof cell, s->dive.at[i]);
+        say(l, ",%s", cell);
+    }
+}
+
 static void put_cells(struct line *l, const struct state_shown *now)
 {
     put_cell(l, "--pin", step_place_of(now->step)->pin);
+    put_dive(l, now->step);
     put_cell(l, "--hover", now->step->hover);
 }
 
@@ -249,6 +261,7 @@ static void put_sources(struct line *l, const struct state_shown *now)
     const struct step_state *s = now->step;
     if (s->rank == STEP_RANK_CONTRIBUTION) say(l, " --rank contribution");
     if (s->code.open) say(l, " --code %s", state_code_tabs[s->code.tab]);
+    if (s->code.open && s->code.scroll) say(l, " --code-scroll %d", s->code.scroll);
     if (s->why) say(l, " --why");
     if (s->by_place) say(l, " --terms");
     if (s->least_weight > 0.0f) say(l, " --least %.9g", (double)s->least_weight);

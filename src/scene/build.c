@@ -53,9 +53,10 @@ static void head_draw(const struct stage *st, const struct stage_words *w, float
 }
 
 /* A dotted line under each term of the glossary in what was drawn from item n on; its
- * meaning is its hover text. */
+ * meaning is its hover text, and is shown where it has the keyboard focus. */
 static void terms_draw(const struct stage *st, int n)
 {
+    int id = SCENE_TERM_ID;
     static const float below = 3.5f;
     struct scene *sc = st->b.sc;
     int to = sc->n;
@@ -76,6 +77,7 @@ static void terms_draw(const struct stage *st, int n)
                            scene_fade(st->b.theme->paper, 0));
             touch->hit.kind = HIT_COVER;
             touch->hit.tip = meaning;
+            if (id < SCENE_TERM_END) touch->hit.id = id++;
         }
     }
 }

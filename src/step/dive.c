@@ -36,9 +36,10 @@ bool do_dive(struct step_state *s, const struct step_action *a)
 {
     const struct step_place *p = step_here(s);
     if (p->pin.tensor == ATTN_TENSOR_COUNT || s->dive.n == STEP_DIVE_MOST ||
-        !step_exists(a->ref, p->dims) || step_ref_is(a->ref, step_cell_of(s)))
+        !step_exists(a->ref, p->dims) || step_ref_is(a->ref, step_cell_of(s)) ||
+        a->i < 0 || a->i > ATTN_STAGE_COUNT)
         return false;
-    if (s->dive.n == 0) s->dive.from = s->stage;
+    if (s->dive.n == 0) s->dive.from = a->i ? (enum attn_stage)(a->i - 1) : s->stage;
     s->dive.at[s->dive.n++] = a->ref;
     look_at(s, a->ref.tensor);
     return true;

@@ -1,8 +1,6 @@
 /* What is read beside the picture: the code drawer and the card of reasons. */
 #include "handlers.h"
 
-enum { SCROLL_MOST = 1000 /* lines; there are fewer */ };
-
 bool do_code(struct step_state *s, const struct step_action *a)
 {
     (void)a;
@@ -21,9 +19,10 @@ bool do_code_tab(struct step_state *s, const struct step_action *a)
 
 bool do_code_by(struct step_state *s, const struct step_action *a)
 {
-    if (!s->code.open || a->i < -SCROLL_MOST || a->i > SCROLL_MOST) return false;
+    if (!s->code.open || a->i < -STEP_SCROLL_MOST || a->i > STEP_SCROLL_MOST)
+        return false;
     int to = s->code.scroll + a->i;
-    if (to < -SCROLL_MOST || to > SCROLL_MOST) return false;
+    if (to < -STEP_SCROLL_MOST || to > STEP_SCROLL_MOST) return false;
     s->code.scroll = to;
     return true;
 }

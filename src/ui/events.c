@@ -334,6 +334,7 @@ static bool focused_key(const struct ui_event *ev, const struct scene *seen,
     const struct scene_item *it = scene_find(seen, s->focus);
     if (!it || ev->mods) return false;
     bool press = ev->key == UI_KEY_ENTER || ev->key == ' ';
+    if (press && it->hit.kind == HIT_COVER) return true; /* a term: it tells already */
     if (press && it->hit.kind == HIT_ACTION) {
         step_push(out, it->hit.action);
         return true;

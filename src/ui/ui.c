@@ -188,42 +188,57 @@ static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
     return tip;
 }
 
-static void draw_tip(const struct ui *u)
+/* Right below (x, y), or left of it or above where there is no room. */
+static void put_tip(const struct ui *u, struct tip *tip, bool cells, float x, float y)
 {
-    const struct ui_pointer *p = u->pointer;
-    if (!p || p->down) return;
     struct scene *sc = u->sc;
     const struct scene_theme *t = u->theme;
-    struct scene_at at = scene_pick(sc, p->x, p->y);
-    if (!at.item) return;
-    struct tip tip = {{at.item->hit.tip}};
-    struct ui_type type = ui_note;
-    if (at.item->hit.kind == HIT_CELLS) {
-        tip = tip_of_cell(u, at.cell);
-        type = ui_figure;
-    }
-    if (!tip.line[0]) return;
-    if (at.item->hit.kind != HIT_CELLS) tip_wrap(u, type, TIP_MOST, &tip);
+    struct ui_type type = cells ? ui_figure : ui_note;
+    if (!cells) tip_wrap(u, type, TIP_MOST, tip);
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     float w = 0;
     int n = 1;
-    while (n < TIP_LINES && tip.line[n]) n++;
-    bool cells = at.item->hit.kind == HIT_CELLS;
+    while (n < TIP_LINES && tip->line[n]) n++;
     for (int i = 0; i < n; i++) {
-        tip.line[i] = scene_fit_text(sc, type.font, type.size, TIP_MOST, tip.line[i]);
-        w = fmaxf(w, ui_width(u, type, tip.line[i]));
+        tip->line[i] = scene_fit_text(sc, type.font, type.size, TIP_MOST, tip->line[i]);
+        w = fmaxf(w, ui_width(u, type, tip->line[i]));
     }
-    struct scene_rect box = {p->x + TIP_DX, p->y + TIP_DY, w + 2 * TIP_PAD,
+    struct scene_rect box = {x + TIP_DX, y + TIP_DY, w + 2 * TIP_PAD,
                              (float)n * TIP_LINE + TIP_PAD};
-    if (box.x + box.w > sc->w - TIP_MARGIN) box.x = p->x - TIP_DX - box.w;
-    if (box.y + box.h > sc->h - TIP_MARGIN) box.y = p->y - TIP_DX - box.h;
+    if (box.x + box.w > sc->w - TIP_MARGIN) box.x = x - TIP_DX - box.w;
+    if (box.y + box.h > sc->h - TIP_MARGIN) box.y = y - TIP_DX - box.h;
     box.x = fmaxf(box.x, TIP_MARGIN);
     (void)scene_rect(sc, box, TIP_RADIUS, t->tip);
     for (int i = 0; i < n; i++)
         (void)ui_text(u, box.x + TIP_PAD,
                       box.y + TIP_PAD * 0.5f + TIP_LINE * ((float)i + 0.5f), ALIGN_LEFT,
                       type, i && cells ? scene_fade(t->on_tip, tip_soft) : t->on_tip,
-                      tip.line[i]);
+                      tip->line[i]);
+}
+
+/* The meaning of the term that has the focus. false: none has. */
+static bool draw_term(const struct ui *u)
+{
+    int id = u->s->focus;
+    bool term = id >= SCENE_TERM_ID && id < SCENE_TERM_END;
+    const struct scene_item *it = term ? scene_find(u->sc, id) : NULL;
+    if (!it || u->s->help) return false;
+    struct scene_rect box = scene_item_box(u->sc, it);
+    struct tip tip = {{it->hit.tip}};
+    put_tip(u, &tip, false, box.x - TIP_DX, box.y + box.h - TIP_DY * 0.5f);
+    return true;
+}
+
+static void draw_tip(const struct ui *u)
+{
+    const struct ui_pointer *p = u->pointer;
+    if (draw_term(u) || !p || p->down) return;
+    struct scene_at at = scene_pick(u->sc, p->x, p->y);
+    if (!at.item) return;
+    bool cells = at.item->hit.kind == HIT_CELLS;
+    struct tip tip = {{at.item->hit.tip}};
+    if (cells) tip = tip_of_cell(u, at.cell);
+    if (tip.line[0]) put_tip(u, &tip, cells, p->x, p->y);
 }
 
 /* ---- focus ----------------------------------------------------------------------------------- */
