@@ -278,6 +278,24 @@ struct scene_compare {
 };
 const char *scene_diff_name(enum step_diff d); /* "theirs" */
 
+/* The stop of the tour in view, its words filled in with the numbers. */
+enum scene_ask { ASK_NOTHING, ASK_TOKEN, ASK_ROW, ASK_CELL, ASK_CHOICE };
+enum { SCENE_CHOICES = 5 };
+struct scene_tour {
+    const char *title, *say, *ask, *show; /* "": none */
+    const char *verdict;                  /* of what was answered; "": nothing was */
+    enum scene_ask kind;
+    enum attn_tensor tensor; /* ASK_CELL: of which */
+    int rows, cols;          /* that can be answered; a token or a choice: rows alone */
+    const char *choice[SCENE_CHOICES];
+    int right_row, right_col; /* one that is right; -1: none */
+};
+/* What the keys answer now: see struct scene_tour. */
+struct scene_asked {
+    enum scene_ask kind;
+    int rows, cols;
+};
+
 /* A second head beside the trace's, and the trace's minus it: [n_tok, n_tok] each, in the
  * order of ATTN_S_RAW .. ATTN_P. Of masked scores the difference is that of the scaled. */
 enum { SCENE_PAIR_KINDS = 4 };
@@ -314,6 +332,7 @@ struct scene_source {
     int n_given;
     const struct attn_trace *ungiven;    /* the same run without them; NULL: not made */
     const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
+    const struct scene_tour *tour;       /* NULL: it is closed */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
@@ -416,6 +435,10 @@ struct scene_frame {
 };
 struct scene_frame scene_frame_of(float w, float h);
 enum { SCENE_MIN_W = 1024, SCENE_MIN_H = 640 }; /* points */
+/* The same in presenter mode, in which the stage is all there is; with a panel for the
+ * tour, or the switches, beside it. */
+enum { SCENE_PRESENTED_W = 853, SCENE_PRESENTED_H = 533 };
+struct scene_frame scene_frame_presented(float w, float h, bool panel);
 
 /* The overview as last built: the heads in the order in which they lie, row by row. */
 struct scene_order {
@@ -436,6 +459,7 @@ struct scene {
     struct scene_rect canvas; /* where the matrices lie, before zoom and pan */
     float pane_by; /* two heads: the second's canvas is so far right of canvas; else 0 */
     struct scene_order order; /* n = 0: the overview is not open */
+    struct scene_asked asked; /* by the tour */
     struct arena *mem;        /* texts; until the next frame */
     const struct font_metrics *font;
 };

@@ -222,6 +222,30 @@ struct step_code {
 };
 enum { STEP_SCROLL_MOST = 1000 /* lines either way; there are fewer */ };
 
+/* The guided tour: the stop in view, which stays while it is closed, and what has been
+ * answered there. What is asked, and what is right, is app's. */
+enum step_verdict {
+    STEP_UNANSWERED,
+    STEP_WRONG,
+    STEP_RIGHT,
+    STEP_REVEALED,
+    STEP_VERDICT_COUNT
+};
+enum { STEP_STOPS_MOST = 64 };
+struct step_tour {
+    bool open;
+    int n, stop; /* stops there are, 0: not known yet; counted from 0 */
+    enum step_verdict verdict;
+    int row, col; /* what is pointed at or has been answered: a cell; a token or a choice
+                   * in both. -1: nothing yet */
+};
+
+/* For a lecture: larger, and nothing but the stage. */
+struct step_presenter {
+    bool on, blank;
+    bool code, switches, why; /* that were open, and will be again */
+};
+
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];
@@ -256,6 +280,8 @@ struct step_state {
     bool why;    /* the card that says why the stage is there is open */
     bool decode; /* decode mode, see step_pass_of */
     struct step_field field;
+    struct step_tour tour;
+    struct step_presenter presenter;
 };
 
 enum step_verb {
@@ -306,7 +332,7 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, pin, several rows, pair, zoom, full screen;
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, tour, pin, several rows, pair, zoom, full screen;
                   * never quits */
     STEP_QUIT,
 
@@ -320,6 +346,15 @@ enum step_verb {
     STEP_CODE_BY,  /* i = lines to scroll by */
     STEP_WHY,      /* opens or closes the card of reasons */
     STEP_LINK,     /* i = an address to open; app does it */
+
+    STEP_TOUR,      /* opens or closes the tour; x = stops, which app fills in */
+    STEP_TOUR_TO,   /* i = stop; x the same */
+    STEP_TOUR_BY,   /* i = +1 or -1 */
+    STEP_TOUR_AT,   /* ref = row, col that the keys have come to */
+    STEP_TOUR_PICK, /* ref = tensor (none: a token, a choice), row, col that is answered;
+                     * i = enum step_verdict, which app fills in; STEP_REVEALED asks */
+    STEP_PRESENT,   /* presenter mode on or off */
+    STEP_BLANK,     /* its screen blank or not */
 
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */

@@ -11,7 +11,7 @@ set(MAY_scene "scene|base|attn|step|cglm/[a-z0-9_/]+|${LIBC}")
 set(MAY_ui "ui|base|attn|step|scene|code_embedded|${LIBC}")
 set(MAY_gfx "gfx|base|attn|scene|step|malloc|unistd|sys/mman|SDL|SDL_ttf|SDL2/[A-Za-z_]+|epoxy/gl|fontconfig/fontconfig|cglm/[a-z0-9_/]+|shaders_embedded|${LIBC}")
 set(MAY_paper "paper|base|attn|scene|step|cairo|cairo-ft|cairo-pdf|fontconfig/fontconfig|${LIBC}")
-set(MAY_app "base|attn|model|step|scene|ui|gfx|paper|SDL|SDL2/[A-Za-z_]+|jansson|unistd|fcntl|spawn|sys/stat|sys/types|sys/wait|sys/resource|sys/time|pthread|dirent|version|${LIBC}")
+set(MAY_app "base|attn|model|step|scene|ui|gfx|paper|SDL|SDL2/[A-Za-z_]+|jansson|unistd|fcntl|spawn|sys/stat|sys/types|sys/wait|sys/resource|sys/time|pthread|dirent|version|tour_embedded|${LIBC}")
 
 set(bad 0)
 set(seen 0)

@@ -108,6 +108,7 @@ add_test(NAME script_pair COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)
 include(tests/numbers.cmake)
+include(tests/tour.cmake)
 # On a real model, which lies outside the repository: the script is not run without it.
 set(nano_sort $ENV{HEADLIGHT_TEST_DATA})
 if(NOT nano_sort)
@@ -126,11 +127,11 @@ if(PYTHON3)
         $<TARGET_FILE:headlight> ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_BINARY_DIR}/nanogpt)
     set_tests_properties(nanogpt PROPERTIES LABELS weights SKIP_RETURN_CODE 77)
 endif()
-add_test(NAME script_tour COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
-    -DTOUR=${CMAKE_SOURCE_DIR}/assets/tour.txt -DPICTURES=${CMAKE_BINARY_DIR}/tour
+add_test(NAME script_stages COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
+    -DTOUR=${CMAKE_SOURCE_DIR}/assets/stages.txt -DPICTURES=${CMAKE_BINARY_DIR}/stages
     -P ${CMAKE_SOURCE_DIR}/src/app/run.cmake)
-set_tests_properties(script_tour PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
-set_tests_properties(cli script_broken script_keys script_mouse script_overview script_pair script_switch script_tour PROPERTIES LABELS script)
+set_tests_properties(script_stages PROPERTIES ENVIRONMENT "DISPLAY=;WAYLAND_DISPLAY=")
+set_tests_properties(cli script_broken script_keys script_mouse script_overview script_pair script_switch script_stages PROPERTIES LABELS script)
 
 # Pixels, off screen; 77 is "skipped": there is no OpenGL.
 foreach(name gfx gfx_heat)

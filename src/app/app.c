@@ -18,6 +18,22 @@
 
 /* ---- start and end -------------------------------------------------------------------- */
 
+/* What the program begins with, and the stop of the tour that is asked for. */
+static bool begin(struct app *a, const struct app_config *c, struct err *e)
+{
+    struct step_action stop = {
+        .verb = STEP_TOUR_TO, .i = c->stop - 1, .x = (float)a->tour.tour.n};
+    if (c->stop > a->tour.tour.n)
+        return err_set(e, ERR_USAGE, "--stop %d: the tour has stops 1 to %d", c->stop,
+                       a->tour.tour.n);
+    if (c->stop > 0 && c->answer) (void)step_apply(&a->step, stop);
+    for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
+    if (c->stop > 0 && c->answer) (void)step_apply(&a->step, *c->answer);
+    a->tour.as_is = c->stop > 0 && c->answer;
+    if (c->stop > 0 && !c->answer) app_apply(a, stop);
+    return true;
+}
+
 bool app_init(struct app *a, const struct app_config *c, struct err *e)
 {
     *a = (struct app){
@@ -46,7 +62,11 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
         app_fini(a);
         return err_set(e, ERR_SYSTEM, "out of memory for what can be undone");
     }
-    for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
+    a->tour.notes = c->notes;
+    if (!tour_load(&a->tour, c->tour, e) || !begin(a, c, e)) {
+        app_fini(a);
+        return false;
+    }
     if (c->warning) (void)snprintf(a->message, sizeof a->message, "%s", c->warning);
     return true;
 }
@@ -59,6 +79,7 @@ void app_fini(struct app *a)
     source_fini(&a->source); /* its thread pushes events: before SDL goes */
     step_past_destroy(a->step.past);
     arena_free(&a->frame_mem);
+    tour_unload(&a->tour);
     paper_destroy(a->paper);
     gfx_destroy(a->gfx);
     *a = (struct app){0};
@@ -90,6 +111,7 @@ const char *app_state(const struct app *a, struct arena *mem, struct err *e)
         .tolerance = compared ? a->compare->cmp.cli->tolerance : 0.0,
         .w = a->px_w,
         .h = a->px_h,
+        .tour = a->tour.path,
         .density = a->base};
     *mem = (struct arena){0};
     const char *line = NULL;
@@ -173,9 +195,12 @@ static void answer_field(struct app *a, struct step_ref r)
 
 void app_apply(struct app *a, struct step_action action)
 {
+    const struct step_tour was = a->step.tour;
+    if (!tour_before(a, &action)) return;
     if (action.verb == STEP_FIELD) action.x = number_in(a, action.ref);
     bool done = step_apply(&a->step, action);
     if (!done && action.verb == STEP_FIELD) answer_field(a, action.ref);
+    if (done) tour_after(a, &was, action.verb);
     if (done && action.verb == STEP_LINK) {
         open_link(a, action.i);
         return;
@@ -250,6 +275,7 @@ static bool take_model(struct app *a, struct err *e)
     if (ok) {
         a->n_odd = 0;
         (void)snprintf(a->message, sizeof a->message, "%s", note);
+        if (!a->tour.as_is) a->tour.due = a->step.tour.open; /* its stop is looked at */
     }
     for (int i = 0; ok && i < a->when_opened.n; i++)
         if (!step_apply(&a->step, a->when_opened.at[i]))
@@ -261,6 +287,11 @@ static bool take_model(struct app *a, struct err *e)
 bool app_open(struct app *a, const char *path, const char *text,
               const struct step_actions *actions, struct err *e)
 {
+    if (file_ends_with(path, ".txt")) { /* a guided tour */
+        if (!tour_load(&a->tour, path, e)) return false;
+        app_apply(a, (struct step_action){.verb = STEP_TOUR_TO});
+        return true;
+    }
     if (!source_open(&a->source, path, text, e)) return false;
     a->when_opened = actions ? *actions : (struct step_actions){.n = 0};
     (void)snprintf(a->message, sizeof a->message, "opening %.400s \u2026", path);
@@ -301,7 +332,10 @@ static void place_input(const struct app *a, struct scene_rect caret)
 bool app_build(struct app *a, bool wait, struct err *e)
 {
     struct err why = {0};
+    struct scene_tour tour;
     typing_take_chosen(a);
+    tour_follow(a);
+    if (a->presented != a->step.presenter.on) app_rescale(a);
     if (wait && a->source.opening) worker_wait(a->source.worker);
     if (!take_model(a, &why))
         (void)snprintf(a->message, sizeof a->message, "%s", why.text);
@@ -324,6 +358,7 @@ bool app_build(struct app *a, bool wait, struct err *e)
     if (!scene_begin(&a->scene, &a->frame_mem, app_fonts(a), a->step.theme, a->scale.w,
                      a->scale.h, e))
         return false;
+    if (tour_show(a, &a->scene, &src, &tour)) src.tour = &tour;
     scene_build(&a->scene, &a->step, &src);
     ui_build(&a->scene, &a->step, &src, &a->pointer);
     if (a->step.editing) {

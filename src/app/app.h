@@ -15,6 +15,7 @@
 #include "settings.h"
 #include "source.h"
 #include "step.h"
+#include "tour.h"
 #include "ui.h"
 
 #include <stdbool.h>
@@ -33,6 +34,11 @@ struct app_config {
     bool cut_front;                   /* a text over a model's limit loses its front */
     const char *warning;              /* for the message bar; may be NULL */
     struct compare_view *compare;     /* the caller's, shown all the while; may be NULL */
+    const char *tour;                 /* file of the guided tour; NULL: our own */
+    int stop;                         /* at which it begins, from 1; 0: it is closed */
+    const struct step_action *answer; /* at it: start has what is to be seen, and the
+                                       * stop's commands are not run; NULL: they are */
+    bool notes;                       /* a terminal may be told the tour's notes */
 };
 
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by subject
@@ -73,6 +79,8 @@ struct app {
     struct film *film;  /* being made; NULL: none is */
     float film_part;    /* of its frames that are done */
     char film_path[FILE_PATH];
+    struct tour_guide tour;
+    bool presented; /* the scale is presenter mode's */
 };
 
 /* With a window: opens it. ERR_SYSTEM: no display, no OpenGL, no font, no memory. */

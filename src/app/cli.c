@@ -56,6 +56,11 @@ const char *const cli_help[] = {
     "  --code c|pytorch     with the stage's code; --why: and why the stage is there\n"
     "  --code-scroll N      N lines on from where the stage's code begins\n"
     "  --terms              a cell's terms in their order, not the largest first\n"
+    "  --tour FILE          a guided tour of your own, see assets/tour.txt\n"
+    "  --stop K             opens the tour at stop K, from 1; --answer VERDICT:I:J: as "
+    "it\n"
+    "                       was answered, without the stop's own commands\n"
+    "  --presenter on|blank larger, the stage alone; blank: nothing at all\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
     "  --size WxH           of the window or the picture, pixels; WxHmm or Wmm: of a\n"
@@ -139,6 +144,10 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_TOLERANCE] = "--tolerance",
     [OPT_SHOW] = "--show",
     [OPT_SHADER_DIR] = "--shader-dir",
+    [OPT_TOUR] = "--tour",
+    [OPT_STOP] = "--stop",
+    [OPT_ANSWER] = "--answer",
+    [OPT_PRESENTER] = "--presenter",
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",
     [OPT_PLAY] = "--play",
@@ -317,10 +326,10 @@ bool cli_parse(struct cli *c, int argc, char *const *argv, struct err *e)
         return true;
     }
     return mode_options(c, &g, e) && number_options(c, &g, e) &&
-           cli_size_option(c, &g, e) && cli_density_option(c, &g, e) &&
-           cli_place_options(c, &g, e) && cli_read_options(c, &g, e) &&
-           cli_off_option(c, &g, e) && cli_edit_options(c, &g, e) &&
-           cli_source_options(c, &g, e) && cli_look_options(c, &g, e) &&
-           cli_time_options(c, &g, e) && cli_pair_options(c, &g, e) &&
-           cli_shown_options(c, &g, e);
+           cli_tour_options(c, &g, e) && cli_size_option(c, &g, e) &&
+           cli_density_option(c, &g, e) && cli_place_options(c, &g, e) &&
+           cli_read_options(c, &g, e) && cli_off_option(c, &g, e) &&
+           cli_edit_options(c, &g, e) && cli_source_options(c, &g, e) &&
+           cli_look_options(c, &g, e) && cli_time_options(c, &g, e) &&
+           cli_pair_options(c, &g, e) && cli_shown_options(c, &g, e);
 }

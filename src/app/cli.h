@@ -50,7 +50,11 @@ struct cli {
     enum step_diff show;        /* of the comparison */
     double tolerance;           /* 0: the usual */
     bool table;                 /* of the comparison, and no picture */
-    struct step_actions start;  /* lead from the first state to what was asked for */
+    const char *tour;           /* its file; NULL: our own */
+    int stop;                   /* of the tour, from 1; 0: it is closed */
+    bool answer_given;
+    struct step_action answer; /* at it */
+    struct step_actions start; /* lead from the first state to what was asked for */
 };
 
 /* argv[0] is the program. ERR_USAGE: one line that says what, where and what to do. */

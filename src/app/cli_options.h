@@ -54,6 +54,10 @@ enum option {
     OPT_TOLERANCE,
     OPT_SHOW,
     OPT_SHADER_DIR,
+    OPT_TOUR,
+    OPT_STOP,
+    OPT_ANSWER,
+    OPT_PRESENTER,
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,
     OPT_SWITCHES,
@@ -112,6 +116,7 @@ bool cli_also(struct cli *c, const struct given *g, enum option o, struct step_a
 bool cli_density_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_size_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_look_options(struct cli *c, const struct given *g, struct err *e);
+bool cli_tour_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_picture_options(struct cli *c, const struct given *g, struct err *e);
 
 #endif

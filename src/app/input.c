@@ -6,17 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
-                                  int ui_percent)
+/* With at least min_w x min_h points. */
+static struct input_scale scale_to(int px_w, int px_h, float ratio, float wish,
+                                   float min_w, float min_h)
 {
-    float wish = base * (float)ui_percent / 100.0f;
-    float most = fminf((float)px_w / SCENE_MIN_W, (float)px_h / SCENE_MIN_H);
+    float most = fminf((float)px_w / min_w, (float)px_h / min_h);
     float density = fminf(wish, most);
     return (struct input_scale){.ratio = ratio,
                                 .density = density,
-                                .w = fmaxf((float)px_w / density, SCENE_MIN_W),
-                                .h = fmaxf((float)px_h / density, SCENE_MIN_H),
+                                .w = fmaxf((float)px_w / density, min_w),
+                                .h = fmaxf((float)px_h / density, min_h),
                                 .limited = wish > most};
+}
+
+struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
+                                  int ui_percent)
+{
+    return scale_to(px_w, px_h, ratio, base * (float)ui_percent / 100.0f, SCENE_MIN_W,
+                    SCENE_MIN_H);
+}
+
+struct input_scale input_scale_presented(int px_w, int px_h, float ratio, float base,
+                                         int ui_percent)
+{
+    static const float larger = 1.6f;
+    return scale_to(px_w, px_h, ratio, base * larger * (float)ui_percent / 100.0f,
+                    SCENE_PRESENTED_W, SCENE_PRESENTED_H);
 }
 
 float input_base_of(float dpi)

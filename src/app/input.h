@@ -21,6 +21,11 @@ struct input_scale {
 struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
                                   int ui_percent);
 
+/* The same in presenter mode: larger by 1.6 where the stage keeps its room, and without
+ * bars and panel there is room to be larger by a fifth even in the smallest window. */
+struct input_scale input_scale_presented(int px_w, int px_h, float ratio, float base,
+                                         int ui_percent);
+
 /* Pixels a point at 100% for a display of dpi dots an inch, 96 being 1: in halves, and
  * 1 where the figure cannot be true. */
 float input_base_of(float dpi);

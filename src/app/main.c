@@ -147,6 +147,10 @@ static bool show_headless(const struct cli *c, struct compare_view *compare,
         .shader_dir = c->shader_dir,
         .start = &c->start,
         .cut_front = c->cut_front,
+        .tour = c->tour,
+        .stop = c->stop,
+        .answer = c->answer_given ? &c->answer : NULL,
+        .notes = c->mode == CLI_SCRIPT,
         .compare = compare};
     bool picture = c->mode == CLI_EXPORT;
     bool film = picture && c->out.format >= EXPORT_PICTURES;
@@ -240,6 +244,10 @@ static bool show_window(const struct cli *c, struct compare_view *compare, struc
                                       .settings = &was,
                                       .start = &c->start,
                                       .cut_front = c->cut_front,
+                                      .tour = c->tour,
+                                      .stop = c->stop,
+                                      .answer = c->answer_given ? &c->answer : NULL,
+                                      .notes = true,
                                       .compare = compare,
                                       .warning = warning.code ? warning.text : NULL};
     if (!app_init(&a, &config, e)) return false;

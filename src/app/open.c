@@ -53,7 +53,11 @@ static void place_window(const struct app *a, const struct app_config *c,
 
 void app_rescale(struct app *a)
 {
-    a->scale = input_scale_of(a->px_w, a->px_h, a->ratio, a->base, a->step.ui_percent);
+    a->presented = a->step.presenter.on;
+    a->scale = a->presented ? input_scale_presented(a->px_w, a->px_h, a->ratio, a->base,
+                                                    a->step.ui_percent)
+                            : input_scale_of(a->px_w, a->px_h, a->ratio, a->base,
+                                             a->step.ui_percent);
 }
 
 void app_measure(struct app *a)

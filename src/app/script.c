@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SCRIPT = 1 << 20 }; /* bytes */
+enum {
+    MAX_SCRIPT = 1 << 20, /* bytes */
+    LINE_MOST = 1024      /* of a tour's line, the zero included */
+};
 #define FRAME_DT   (1.0f / 60.0f)
 #define MAX_WAIT   3600.0 /* seconds of one line */
 #define DRAG_STEPS 4
@@ -337,26 +340,87 @@ static bool do_pin(struct app *a, const struct line *l, struct err *e)
 
 /* ---- running ------------------------------------------------------------------------------ */
 
+static bool check_key(const struct line *l, struct err *e)
+{
+    int key = 0;
+    int mods = 0;
+    if (l->n == 2 && ui_key_parse(l->word[1], &key, &mods)) return true;
+    return err_set(e, ERR_INPUT, "key %s: there is no such key",
+                   l->n > 1 ? l->word[1] : "");
+}
+
+static bool check_click(const struct line *l, struct err *e)
+{
+    if (l->n == 2 && l->quoted[1]) return true;
+    return err_set(e, ERR_INPUT,
+                   "click: takes a control\u2019s text in quotes in a tour");
+}
+
+static bool check_pin(const struct line *l, struct err *e)
+{
+    struct step_ref ref;
+    if (l->n == 2 && names_parse_cell(l->word[1], &ref)) return true;
+    return err_set(e, ERR_INPUT, "pin: takes one cell, as p:4:2");
+}
+
+/* check: what a tour may do, too. */
 static const struct {
     const char *name;
     bool (*run)(struct app *a, const struct line *l, struct err *e);
+    bool (*check)(const struct line *l, struct err *e);
 } verbs[] = {
-    {"pin", do_pin},       {"key", do_key},           {"click", do_click},
-    {"double", do_click},  {"hover", do_hover},       {"drag", do_drag},
-    {"wheel", do_wheel},   {"leave", do_leave},       {"wait", do_wait},
-    {"ready", do_ready},   {"frame", do_frame},       {"size", do_size},
-    {"export", do_export}, {"expect", script_expect}, {"open", do_open},
-    {"edit", do_edit},     {"text", do_text},         {"state", do_state},
+    {"pin", do_pin, check_pin},        {"key", do_key, check_key},
+    {"click", do_click, check_click},  {"set", script_set, script_set_check},
+    {"double", do_click, NULL},        {"hover", do_hover, NULL},
+    {"drag", do_drag, NULL},           {"wheel", do_wheel, NULL},
+    {"leave", do_leave, NULL},         {"wait", do_wait, NULL},
+    {"ready", do_ready, NULL},         {"frame", do_frame, NULL},
+    {"size", do_size, NULL},           {"export", do_export, NULL},
+    {"expect", script_expect, NULL},   {"open", do_open, NULL},
+    {"edit", do_edit, NULL},           {"text", do_text, NULL},
+    {"state", do_state, NULL},         {"tour", script_tour, NULL},
+    {"present", script_present, NULL}, {"blank", script_present, NULL},
 };
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+/* VERBS: there is none of that name. */
+static int find_verb(const char *name)
+{
+    int i = 0;
+    while (i < VERBS && strcmp(verbs[i].name, name) != 0) i++;
+    return i;
+}
 
 static bool run_line(struct app *a, char *text, struct err *e)
 {
     struct line l;
     if (!split(&l, text, e)) return false;
     if (l.n == 0) return true;
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (strcmp(verbs[i].name, l.word[0]) == 0) return verbs[i].run(a, &l, e);
-    return err_set(e, ERR_USAGE, "%s: there is no such action", l.word[0]);
+    int i = find_verb(l.word[0]);
+    return i < VERBS ? verbs[i].run(a, &l, e)
+                     : err_set(e, ERR_USAGE, "%s: there is no such action", l.word[0]);
+}
+
+bool script_line(struct app *a, const char *text, struct err *e)
+{
+    char copy[LINE_MOST];
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    return run_line(a, copy, e);
+}
+
+bool script_tour_check(const char *text, struct err *e)
+{
+    char copy[LINE_MOST];
+    struct line l;
+    struct err why = {0};
+    if (strlen(text) >= sizeof copy) return err_set(e, ERR_INPUT, "is too long");
+    (void)snprintf(copy, sizeof copy, "%s", text);
+    if (!split(&l, copy, &why)) return err_set(e, ERR_INPUT, "%s", why.text);
+    int i = l.n > 0 ? find_verb(l.word[0]) : VERBS;
+    if (i == VERBS || !verbs[i].check)
+        return err_set(e, ERR_INPUT, "%.40s: a tour can set, key, pin and click \"TEXT\"",
+                       l.n > 0 ? l.word[0] : "nothing");
+    return verbs[i].check(&l, &why) || err_set(e, ERR_INPUT, "%s", why.text);
 }
 
 /* A model that could not be opened, which no line expected, is an error at the end. */

@@ -17,6 +17,11 @@
  *   ready                 waits until what is asked for is computed
  *   frame                 draws a frame
  *   export FILE.png       writes a picture, paths from the working folder
+ *   set NAME VALUE        scale toy|gpt2, stage K (finished), time T, row I|first|middle|
+ *                         last, head H, block B, seed S, tokens N, divide|mask|residual
+ *                         on|off; whatever it was before
+ *   tour WHAT             open, leave, next, back, over, reveal, or a stop's number
+ *   present on|off        presenter mode;  blank on|off: its blank screen
  *   expect NAME VALUE     compares a part of the state: see script_names
  *   expect text "TEXT"    this text is on screen;  expect no-text "TEXT": it is not
  *
@@ -29,5 +34,11 @@
 /* Runs the script. ERR_USAGE: a line that is none of the above; ERR_INPUT: a failed
  * expectation or an unreadable file. The error names file and line. */
 bool script_run(struct app *a, const char *path, struct err *e);
+
+/* One line of a script. */
+bool script_line(struct app *a, const char *text, struct err *e);
+/* Whether the line can be a tour's: it is well formed, writes no file and needs no pixel.
+ * ERR_INPUT. */
+bool script_tour_check(const char *text, struct err *e);
 
 #endif

@@ -192,6 +192,16 @@ static bool print_read(const struct step_state *s, const char *name, char *out,
         (void)snprintf(out, room, "%d", s->decode ? step_place_of(s)->prefill : 0);
     else if (strcmp(name, "why") == 0)
         (void)snprintf(out, room, s->why ? "on" : "off");
+    else if (strcmp(name, "tour") == 0 && s->tour.open)
+        (void)snprintf(out, room, "%d", s->tour.stop + 1);
+    else if (strcmp(name, "tour") == 0)
+        (void)snprintf(out, room, "off");
+    else if (strcmp(name, "answer") == 0)
+        (void)snprintf(out, room, "%s", state_verdicts[s->tour.verdict]);
+    else if (strcmp(name, "presenter") == 0)
+        print_switch(out, room, s->presenter.on);
+    else if (strcmp(name, "blank") == 0)
+        print_switch(out, room, s->presenter.blank);
     else
         return false;
     return true;

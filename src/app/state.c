@@ -30,6 +30,11 @@ const char *const state_code_tabs[STEP_CODE_TAB_COUNT] = {
     [STEP_CODE_TORCH] = "pytorch",
 };
 
+const char *const state_verdicts[STEP_VERDICT_COUNT] = {[STEP_UNANSWERED] = "none",
+                                                        [STEP_WRONG] = "wrong",
+                                                        [STEP_RIGHT] = "right",
+                                                        [STEP_REVEALED] = "shown"};
+
 /* ---- the line --------------------------------------------------------------------------- */
 
 struct line {
@@ -300,10 +305,25 @@ static void put_compare(struct line *l, const struct state_shown *now)
     say(l, " --window --show %s", state_diffs[now->step->diff]);
 }
 
+static void put_tour(struct line *l, const struct state_shown *now)
+{
+    const struct step_tour *t = &now->step->tour;
+    if (now->step->presenter.on)
+        say(l, now->step->presenter.blank ? " --presenter blank" : " --presenter on");
+    if (!t->open) return;
+    if (now->tour && now->tour[0]) {
+        say(l, " --tour");
+        put_word(l, now->tour, strlen(now->tour));
+    }
+    say(l, " --stop %d --answer %s:%d:%d", t->stop + 1, state_verdicts[t->verdict],
+        t->row + 1, t->col + 1);
+}
+
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model, put_scale,   put_weights,  put_place, put_time, put_pair,   put_switches,
-    put_edits, put_sources, put_overview, put_cells, put_view, put_window, put_compare,
+    put_model, put_scale,    put_weights, put_place,   put_time,
+    put_pair,  put_switches, put_edits,   put_sources, put_overview,
+    put_cells, put_view,     put_window,  put_compare, put_tour,
 };
 
 size_t state_line_bytes(const struct state_shown *now)
@@ -313,7 +333,8 @@ size_t state_line_bytes(const struct state_shown *now)
         OPTIONS = 2048 + 64 * STEP_GIVEN_MOST
     }; /* a byte as \ooo; everything but texts */
     size_t n = now->n_text + (now->model ? strlen(now->model) : 0) +
-               (now->compare ? strlen(now->compare) : 0);
+               (now->compare ? strlen(now->compare) : 0) +
+               (now->tour ? strlen(now->tour) : 0);
     return A_BYTE * n + OPTIONS;
 }
 

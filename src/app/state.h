@@ -18,6 +18,7 @@ struct state_shown {
     bool cut_front;
     const char *compare; /* path of the dump beside it; NULL: none */
     double tolerance;    /* of the comparison; 0: the usual */
+    const char *tour;    /* file of the guided tour; "", NULL: the program's own */
     int w, h;            /* pixels */
     float density;       /* pixels a point at UI size 100% */
 };
@@ -36,5 +37,6 @@ extern const char *const state_diffs[STEP_DIFF_COUNT]; /* of --show */
 extern const char *const state_over_kinds[STEP_OVER_KIND_COUNT];
 extern const char *const state_over_sorts[STEP_SORT_COUNT];
 extern const char *const state_code_tabs[STEP_CODE_TAB_COUNT];
+extern const char *const state_verdicts[STEP_VERDICT_COUNT];
 
 #endif

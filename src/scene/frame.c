@@ -21,3 +21,15 @@ struct scene_frame scene_frame_of(float w, float h)
     };
     return f;
 }
+
+struct scene_frame scene_frame_presented(float w, float h, bool panel)
+{
+    float beside = panel ? scene_frame_of(w, h).panel.w : 0;
+    return (struct scene_frame){
+        .top = {0, 0, w, 0},
+        .rail = {0, 0, 0, h},
+        .stage = {0, 0, w - beside, h},
+        .panel = {w - beside, 0, beside, h},
+        .bottom = {0, h, w - beside, 0},
+    };
+}

@@ -128,5 +128,13 @@ bool do_link(struct step_state *s, const struct step_action *a);
 bool do_dive(struct step_state *s, const struct step_action *a);
 bool do_climb(struct step_state *s, const struct step_action *a);
 bool do_terms(struct step_state *s, const struct step_action *a);
+bool do_tour(struct step_state *s, const struct step_action *a);
+bool do_tour_to(struct step_state *s, const struct step_action *a);
+bool do_tour_by(struct step_state *s, const struct step_action *a);
+bool do_tour_at(struct step_state *s, const struct step_action *a);
+bool do_tour_pick(struct step_state *s, const struct step_action *a);
+bool do_present(struct step_state *s, const struct step_action *a);
+bool do_blank(struct step_state *s, const struct step_action *a);
+bool tour_escape(struct step_state *s); /* false: there is nothing to leave */
 
 #endif

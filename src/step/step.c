@@ -442,9 +442,10 @@ static bool do_focus(struct step_state *s, const struct step_action *a)
 
 static bool do_escape(struct step_state *s, const struct step_action *a)
 {
-    (void)a;
     struct step_place *p = step_here(s);
-    if (s->editing)
+    if (s->presenter.blank)
+        return tour_escape(s);
+    else if (s->editing)
         s->editing = STEP_EDIT_NONE;
     else if (step_field_is_open(s))
         field_close(s);
@@ -460,6 +461,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->switches = false;
     else if (s->why)
         s->why = false;
+    else if (s->tour.open)
+        return tour_escape(s);
     else if (s->dive.n > 0)
         return do_climb(s, &(struct step_action){.i = s->dive.n - 1});
     else if (!is_none(p->pin))
@@ -474,6 +477,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->decode = false;
     else if (!view_is(p->view, step_fitted))
         p->view = step_fitted;
+    else if (s->presenter.on)
+        return do_present(s, a);
     else if (s->fullscreen)
         s->fullscreen = false;
     else
@@ -560,6 +565,10 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_FIELD_EDIT] = do_field_edit,
     [STEP_FIELD_TAKE] = do_field_take,
     [STEP_FIELD_BY] = do_field_by,
+    [STEP_TOUR] = do_tour,         [STEP_TOUR_TO] = do_tour_to,
+    [STEP_TOUR_BY] = do_tour_by,   [STEP_TOUR_AT] = do_tour_at,
+    [STEP_TOUR_PICK] = do_tour_pick,
+    [STEP_PRESENT] = do_present,   [STEP_BLANK] = do_blank,
     /* clang-format on */
 };
 

@@ -319,6 +319,10 @@ void ui_bottom_bar(const struct ui *u)
     float x = bar.x + bar.w - pad, mid = BUTTON * 0.5f + BUTTON_GAP;
     x = window_button(u, x, cy, BUTTON, UI_ID_HELP, ui_act(STEP_HELP, 0), "?",
                       "All keys (? or F1)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_TOUR, ui_act(STEP_TOUR, 0), "G",
+                      "Guided tour (G)");
+    x = window_button(u, x, cy, BUTTON, UI_ID_PRESENT, ui_act(STEP_PRESENT, 0), "P",
+                      "Presenter mode: larger, the stage alone (P)");
     x = window_button(u, x, cy, BUTTON, UI_ID_FULL, ui_act(STEP_FULLSCREEN, 0), NULL,
                       "Full screen (F11)");
     icon_full(u, x + mid, cy);

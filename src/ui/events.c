@@ -217,13 +217,15 @@ static bool same_control(const struct ui_pointer *p, const struct scene_hit *hit
 }
 
 static void on_up(struct ui_pointer *p, const struct ui_event *ev,
-                  const struct scene *seen, struct step_actions *out)
+                  const struct scene *seen, const struct step_state *s,
+                  struct step_actions *out)
 {
     bool click = p->down && !p->moved;
     p->down = p->moved = false;
     if (!click || (p->press.kind != HIT_ACTION && p->press.kind != HIT_CELLS)) return;
     struct scene_at at = scene_pick(seen, ev->x, ev->y);
     if (!at.item || at.item->hit.kind != p->press.kind) return;
+    if (ui_tour_click(&at, seen, s, out)) return;
     bool rows = (ev->mods & (UI_SHIFT | UI_CTRL)) != 0;
     if (p->press.kind == HIT_CELLS && rows && !is_weight(at.cell.tensor))
         step_push(out, row_action(at.cell.row, ev->mods));
@@ -347,14 +349,35 @@ static bool focused_key(const struct ui_event *ev, const struct scene *seen,
     return true;
 }
 
+/* A clicker's keys in presenter mode: on, back, and nothing on screen. */
+static bool presenter_key(const struct ui_event *ev, const struct step_state *s,
+                          struct step_actions *out)
+{
+    if (!s->presenter.on || s->help || ev->mods) return false;
+    if (ev->key == UI_KEY_PAGE_DOWN)
+        push(out, STEP_NEXT, 0);
+    else if (ev->key == UI_KEY_PAGE_UP)
+        push(out, STEP_PREV, 0);
+    else if (ev->key == '.' || ev->key == 'b')
+        push(out, STEP_BLANK, 0);
+    else
+        return false;
+    return true;
+}
+
 static void on_key(const struct ui_event *ev, const struct scene *seen,
                    const struct step_state *s, struct step_actions *out)
 {
+    if (s->presenter.blank) { /* whatever is pressed brings the picture back */
+        push(out, STEP_BLANK, 0);
+        return;
+    }
     if (ev->key == UI_KEY_TAB && !(ev->mods & ~UI_SHIFT)) {
         move_focus(seen, s->focus, ev->mods & UI_SHIFT ? -1 : 1, out);
         return;
     }
     if (focused_key(ev, seen, s, out)) return;
+    if (ui_tour_key(ev, seen, s, out) || presenter_key(ev, s, out)) return;
     if (!s->help && over_key(ev, seen, s, out)) return;
     const struct scene_item *operand = scene_find(seen, UI_ID_OPERAND);
     if (ev->key == UI_KEY_ENTER && !ev->mods && operand && !s->help) {
@@ -387,7 +410,7 @@ void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scen
         on_down(p, ev, seen, s, out);
         return;
     case UI_UP:
-        on_up(p, ev, seen, out);
+        on_up(p, ev, seen, s, out);
         return;
     case UI_WHEEL:
         on_wheel(ev, seen, s, out);

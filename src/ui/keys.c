@@ -35,6 +35,7 @@ static const struct binding bindings[] = {
     {' ',          0,        true,  {.verb = STEP_PLAY}},
     {',',          0,        false, {.verb = STEP_BEAT, .i = -1}},
     {'.',          0,        false, {.verb = STEP_BEAT, .i = 1}},
+    {'.',          UI_SHIFT, false, {.verb = STEP_BEAT, .i = 1}}, /* when presenting */
     {'-',          0,        true,  {.verb = STEP_SPEED_BY, .i = -1}},
     {'=',          0,        true,  {.verb = STEP_SPEED_BY, .i = 1}},
     {'+',          0,        true,  {.verb = STEP_SPEED_BY, .i = 1}},
@@ -69,6 +70,8 @@ static const struct binding bindings[] = {
     {'o',          0,        true,  {.verb = STEP_TERMS}},
     {'c',          0,        true,  {.verb = STEP_CODE}},
     {'y',          0,        true,  {.verb = STEP_WHY}},
+    {'g',          0,        true,  {.verb = STEP_TOUR}},
+    {'p',          0,        true,  {.verb = STEP_PRESENT}},
     {'d',          0,        true,  {.verb = STEP_THEME, .i = -1}},
     {'/',          UI_SHIFT, false, {.verb = STEP_HELP}}, /* ? on an American keyboard */
     {'?',          0,        true,  {.verb = STEP_HELP}},
@@ -136,6 +139,8 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
     {GROUP_WINDOW, {"\u2190", "\u2192"}, "move a slider"},
+    {GROUP_WINDOW, {"G"}, "guided tour"},
+    {GROUP_WINDOW, {"P"}, "presenter mode"},
     {GROUP_WINDOW, {"D"}, "light or dark"},
     {GROUP_WINDOW, {"Ctrl -", "Ctrl ="}, "smaller, larger"},
     {GROUP_WINDOW, {"Ctrl 0"}, "size 100%"},

@@ -184,6 +184,32 @@ enum ui_id_read {
     UI_ID_CRUMB = 880, /* + operands to stay below */
 };
 
+/* ---- the guided tour and presenter mode ---------------------------------------------- */
+
+enum ui_id_tour {
+    UI_ID_TOUR = 2300, /* the button that opens it */
+    UI_ID_TOUR_CLOSE,
+    UI_ID_TOUR_BACK,
+    UI_ID_TOUR_REVEAL,
+    UI_ID_TOUR_NEXT,
+    UI_ID_TOUR_OVER,
+    UI_ID_TOUR_CHOICE = 2310, /* + choice */
+    UI_ID_PRESENT = 2320,
+    UI_ID_BLANK,
+};
+
+void ui_tour(const struct ui *u);      /* its card; src->tour is there */
+void ui_tour_mark(const struct ui *u); /* what is pointed at, on the stage */
+void ui_presenter_leave(const struct ui *u);
+void ui_presenter(const struct ui *u); /* over everything */
+/* Whether a question waits for an answer. */
+bool ui_tour_asks(const struct scene *seen, const struct step_state *s);
+/* Each true: the key, or the click, was the tour's. */
+bool ui_tour_key(const struct ui_event *ev, const struct scene *seen,
+                 const struct step_state *s, struct step_actions *out);
+bool ui_tour_click(const struct scene_at *at, const struct scene *seen,
+                   const struct step_state *s, struct step_actions *out);
+
 void ui_code(const struct ui *u); /* the code drawer, where it is open */
 void ui_why(const struct ui *u); /* the stage's reasons, and the button that shows them */
 

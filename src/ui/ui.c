@@ -266,14 +266,25 @@ void ui_build(struct scene *sc, const struct step_state *s,
     const struct ui u = {sc, s, src, p, scene_theme_get(s->theme)};
     draw_banner(&u);
     draw_message(&u);
-    ui_top_bar(&u);
-    ui_rail(&u);
-    ui_panel(&u);
-    ui_bottom_bar(&u);
+    bool bars = !s->presenter.on;
+    bool tour = src->tour && !s->switches;
+    if (tour)
+        sc->asked =
+            (struct scene_asked){src->tour->kind, src->tour->rows, src->tour->cols};
+    if (tour) ui_tour_mark(&u);
+    if (bars) ui_top_bar(&u);
+    if (bars) ui_rail(&u);
+    if (tour)
+        ui_tour(&u);
+    else if (sc->frame.panel.w > 0)
+        ui_panel(&u);
+    if (bars) ui_bottom_bar(&u);
+    ui_presenter_leave(&u);
     ui_code(&u);
     ui_why(&u);
     ui_field(&u);
     ui_help(&u);
     draw_focus(&u);
     draw_tip(&u);
+    ui_presenter(&u);
 }

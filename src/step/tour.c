@@ -1,0 +1,146 @@
+/* The guided tour's place, and presenter mode. What is asked at a stop, and what is right,
+ * is app's, which knows the tour's text and the numbers. */
+#include "handlers.h"
+
+/* A stop begins with nothing over the stage and nothing broken; the rest is its own. */
+static void plain(struct step_state *s)
+{
+    (void)do_correct(s, &(struct step_action){.i = 0});
+    for (int i = 0; i < STEP_SCALE_COUNT; i++) {
+        struct step_place *p = &s->place[i];
+        rows_one(p, p->row);
+        p->pin = step_no_ref();
+        p->view = step_fitted;
+    }
+    s->hover = step_no_ref();
+    s->editing = STEP_EDIT_NONE;
+    s->over.open = s->help = s->switches = s->why = s->code.open = s->log_weights = false;
+    s->decode = false;
+    field_close(s);
+    s->pair = STEP_PAIR_NONE;
+    s->diff = STEP_DIFF_OFF;
+    s->focus = 0;
+    s->least_weight = 0.0f;
+    play_stop(s);
+}
+
+/* Nothing is answered, and the keys begin at the first token, cell or choice. */
+static void unanswered(struct step_tour *t)
+{
+    t->verdict = STEP_UNANSWERED;
+    t->row = t->col = -1;
+}
+
+static bool has_stops(struct step_state *s, float x)
+{
+    if (!(x >= 1.0f && x <= (float)STEP_STOPS_MOST)) return s->tour.n > 0;
+    s->tour.n = (int)x;
+    return true;
+}
+
+bool do_tour(struct step_state *s, const struct step_action *a)
+{
+    if (s->tour.open) {
+        s->tour.open = false;
+        return true;
+    }
+    if (!has_stops(s, a->x)) return false;
+    if (s->tour.stop >= s->tour.n) s->tour.stop = 0;
+    if (s->tour.verdict == STEP_UNANSWERED) unanswered(&s->tour);
+    s->tour.open = true;
+    plain(s);
+    return true;
+}
+
+bool do_tour_to(struct step_state *s, const struct step_action *a)
+{
+    int n = a->x >= 1.0f && a->x <= (float)STEP_STOPS_MOST ? (int)a->x : s->tour.n;
+    if (a->i < 0 || a->i >= n) return false;
+    s->tour.n = n;
+    s->tour.stop = a->i;
+    s->tour.open = true;
+    unanswered(&s->tour);
+    plain(s);
+    return true;
+}
+
+/* Behind the last stop the tour is over, and begins anew the next time. */
+bool do_tour_by(struct step_state *s, const struct step_action *a)
+{
+    if (!s->tour.open || (a->i != 1 && a->i != -1)) return false;
+    struct step_action to = {.i = s->tour.stop + a->i};
+    if (to.i < s->tour.n) return do_tour_to(s, &to);
+    s->tour.open = false;
+    s->tour.stop = 0;
+    unanswered(&s->tour);
+    return true;
+}
+
+static bool is_answered(const struct step_tour *t)
+{
+    return t->verdict == STEP_RIGHT || t->verdict == STEP_REVEALED;
+}
+
+bool do_tour_at(struct step_state *s, const struct step_action *a)
+{
+    struct step_tour *t = &s->tour;
+    if (!t->open || is_answered(t) || a->ref.row < -1 || a->ref.col < -1) return false;
+    t->verdict = STEP_UNANSWERED; /* what was wrong is no longer pointed at */
+    t->row = a->ref.row;
+    t->col = a->ref.col;
+    return true;
+}
+
+bool do_tour_pick(struct step_state *s, const struct step_action *a)
+{
+    struct step_tour *t = &s->tour;
+    bool judged = a->i == STEP_WRONG || a->i == STEP_RIGHT || a->i == STEP_REVEALED;
+    if (!t->open || is_answered(t) || !judged || a->ref.row < -1 || a->ref.col < -1)
+        return false;
+    t->verdict = (enum step_verdict)a->i;
+    t->row = a->ref.row;
+    t->col = a->ref.col;
+    return true;
+}
+
+/* ---- presenter mode ------------------------------------------------------------------ */
+
+/* What lies over the stage is folded, and comes back behind it. */
+bool do_present(struct step_state *s, const struct step_action *a)
+{
+    struct step_presenter *p = &s->presenter;
+    (void)a;
+    s->focus = 0;
+    if (p->on) {
+        s->code.open = p->code;
+        s->switches = p->switches;
+        s->why = p->why;
+        *p = (struct step_presenter){.on = false};
+        return true;
+    }
+    *p = (struct step_presenter){
+        .on = true, .code = s->code.open, .switches = s->switches, .why = s->why};
+    s->code.open = s->switches = s->why = s->help = false;
+    return true;
+}
+
+bool do_blank(struct step_state *s, const struct step_action *a)
+{
+    (void)a;
+    if (!s->presenter.on) return false;
+    s->presenter.blank = !s->presenter.blank;
+    play_stop(s);
+    return true;
+}
+
+/* Esc: the blank screen, then the tour. */
+bool tour_escape(struct step_state *s)
+{
+    if (s->presenter.blank)
+        s->presenter.blank = false;
+    else if (s->tour.open)
+        s->tour.open = false;
+    else
+        return false;
+    return true;
+}
