@@ -347,15 +347,6 @@ enum step_verb {
     STEP_WHY,      /* opens or closes the card of reasons */
     STEP_LINK,     /* i = an address to open; app does it */
 
-    STEP_TOUR,      /* opens or closes the tour; x = stops, which app fills in */
-    STEP_TOUR_TO,   /* i = stop; x the same */
-    STEP_TOUR_BY,   /* i = +1 or -1 */
-    STEP_TOUR_AT,   /* ref = row, col that the keys have come to */
-    STEP_TOUR_PICK, /* ref = tensor (none: a token, a choice), row, col that is answered;
-                     * i = enum step_verdict, which app fills in; STEP_REVEALED asks */
-    STEP_PRESENT,   /* presenter mode on or off */
-    STEP_BLANK,     /* its screen blank or not */
-
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
     STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
@@ -390,7 +381,16 @@ enum step_verb {
     STEP_FIELD_TYPE, /* i = code point */
     STEP_FIELD_EDIT, /* i = enum step_field_key */
     STEP_FIELD_TAKE, /* the field's text becomes the cell's number */
-    STEP_FIELD_BY    /* x = notches: the number becomes larger, at once */
+    STEP_FIELD_BY,   /* x = notches: the number becomes larger, at once */
+
+    STEP_TOUR,      /* opens or closes the tour; x = stops, which app fills in */
+    STEP_TOUR_TO,   /* i = stop; x the same */
+    STEP_TOUR_BY,   /* i = +1 or -1 */
+    STEP_TOUR_AT,   /* ref = row, col that the keys have come to */
+    STEP_TOUR_PICK, /* ref = tensor (none: a token, a choice), row, col that is answered;
+                     * i = enum step_verdict, which app fills in; STEP_REVEALED asks */
+    STEP_PRESENT,   /* presenter mode on or off */
+    STEP_BLANK      /* its screen blank or not */
 };
 
 struct step_action {

@@ -217,7 +217,8 @@ static void every_option_is_in_the_help(void **state)
         "--script",      "--help",   "--version",  "--shader-dir", "--pin",
         "--hover",       "--view",   "--overview", "--sort",       "--decode",
         "--overview-at", "--log",    "--speed",    "--play",       "--density",
-        "--state",       "--edit"};
+        "--state",       "--tour",   "--stop",     "--answer",     "--presenter",
+        "--edit"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_true(help_names(names[i]));
 }

@@ -168,9 +168,10 @@ static void check_bounds(const struct app *a)
     assert_true(p->row >= 0 && p->row < p->dims.n_tok);
     assert_true(p->dims.n_tok >= 1 && p->dims.n_tok <= STEP_MAX_TOKENS);
     assert_true(isfinite(p->view.x) && isfinite(p->view.y) && p->view.zoom >= 1.0f);
-    assert_true(a->scale.w >= SCENE_MIN_W && a->scale.h >= SCENE_MIN_H);
+    assert_true(a->scale.w >= (a->presented ? SCENE_PRESENTED_W : SCENE_MIN_W) &&
+                a->scale.h >= (a->presented ? SCENE_PRESENTED_H : SCENE_MIN_H));
     assert_false(a->scene.full);
-    assert_true(a->scene.n > 50);
+    assert_true(a->scene.n > (a->presented ? 5 : 50));
     if (s->scale == STEP_TOY) assert_true(a->seen_source.fits);
 }
 

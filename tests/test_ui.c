@@ -139,7 +139,7 @@ static void other_keys_do_nothing(void **state)
 {
     (void)state;
     static const char *const keys[] = {
-        "9",      "j",         "g",         "p",          "q",      "0",
+        "9",      "j",         "u",         "Alt+p",      "q",      "0",
         "8",      "Backspace", "Delete",    "Ctrl+g",     "Ctrl+k", "Ctrl+x",
         "Ctrl+u", "Ctrl+r",    "Alt+Right", "Ctrl+Right", "Shift+1"};
     struct ui_case u;

@@ -271,8 +271,12 @@ static void the_help_fits_in_every_window(void **state)
     struct ui_case u = {0};
     case_open(&u.c, STEP_TOY);
     u.c.state.help = true;
-    for (int k = 0; k < CASE_SIZES; k++) {
-        ui_show(&u, case_sizes[k].w, case_sizes[k].h);
+    for (int k = 0; k <= CASE_SIZES; k++) {
+        u.c.state.presenter.on = k == CASE_SIZES;
+        if (k < CASE_SIZES)
+            ui_show(&u, case_sizes[k].w, case_sizes[k].h);
+        else
+            ui_show(&u, SCENE_PRESENTED_W, SCENE_PRESENTED_H);
         int scrim = u.c.sc.n;
         while (u.c.sc.items[scrim - 1].hit.action.verb != STEP_HELP ||
                u.c.sc.items[scrim - 1].hit.id != 0)

@@ -15,7 +15,7 @@ static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
 static const float caption_size_small = 14, caption_leading_small = 19,
                    caption_up_small = 78;
 static const float cost_size = 12, cost_size_least = 9, cost_up = 16,
-                   canvas_inset_small = 22;
+                   canvas_inset_small = 22, presenter_corner = 28; /* the way out */
 static const float low_stage = 720; /* under it the caption is small, as above the code */
 static const float banner_down = 4; /* of the title, below the banner of what is broken */
 
@@ -98,6 +98,7 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
                           leading, FONT_UI, size, st->b.theme->ink, w->caption);
     terms_draw(st, n);
     float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
+    if (st->b.s->presenter.on) width -= presenter_corner;
     float fit = fmaxf(cost_size * fminf(1, (width - 1) / natural), cost_size_least);
     (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, fit,
                      st->b.theme->ink_faint,

@@ -29,6 +29,9 @@ static const struct ui_type title_type = {FONT_UI_BOLD, 18};
 
 static bool is_shown(const struct ui *u, enum ui_group g)
 {
+    bool apart = g == GROUP_BREAK || g == GROUP_INPUT || g == GROUP_WINDOW;
+    if (u->s->presenter.on && (apart || g == GROUP_MODEL)) return false;
+    if (g == GROUP_PRESENT) return u->s->presenter.on;
     if (g == GROUP_COMPARE) return u->src->compare != NULL;
     return g != GROUP_MODEL || step_is_loaded(&u->s->place[STEP_GPT2]);
 }

@@ -135,16 +135,19 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_INPUT, {"N"}, "other random weights"},
     {GROUP_MODEL, {"PgUp", "PgDn"}, "previous, next block"},
     {GROUP_MODEL, {"/", "Enter"}, "another text"},
+    {GROUP_PRESENT, {"PgUp", "PgDn"}, "a clicker\u2019s: back, on"},
+    {GROUP_PRESENT, {".", "B"}, "blank screen"},
+    {GROUP_PRESENT, {"Shift ."}, "one micro-step on"},
+    {GROUP_PRESENT, {"G"}, "the guided tour"},
+    {GROUP_PRESENT, {"P", "Esc"}, "leave presenter mode"},
     {GROUP_COMPARE, {"M"}, "difference, theirs, ours"},
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
     {GROUP_WINDOW, {"\u2190", "\u2192"}, "move a slider"},
-    {GROUP_WINDOW, {"G"}, "guided tour"},
-    {GROUP_WINDOW, {"P"}, "presenter mode"},
-    {GROUP_WINDOW, {"D"}, "light or dark"},
+    {GROUP_WINDOW, {"G", "P"}, "guided tour, presenter"},
+    {GROUP_WINDOW, {"D", "F11"}, "light or dark, full screen"},
     {GROUP_WINDOW, {"Ctrl -", "Ctrl ="}, "smaller, larger"},
     {GROUP_WINDOW, {"Ctrl 0"}, "size 100%"},
-    {GROUP_WINDOW, {"F11"}, "full screen"},
     {GROUP_WINDOW, {"?", "F1"}, "this help"},
     {GROUP_WINDOW, {"Esc"}, "close one layer"},
     {GROUP_WINDOW, {"Ctrl E"}, "export a picture or a film"},
@@ -166,8 +169,8 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 const char *ui_group_name(enum ui_group g)
 {
     static const char *const name[GROUP_COUNT] = {
-        "STEPS AND TIME", "LOOKING",    "WHAT IF", "INPUT",
-        "MODEL",          "COMPARISON", "WINDOW",  "MOUSE"};
+        "STEPS AND TIME", "LOOKING",    "WHAT IF", "INPUT", "MODEL",
+        "PRESENTING",     "COMPARISON", "WINDOW",  "MOUSE"};
     return name[g];
 }
 

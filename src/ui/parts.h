@@ -72,6 +72,7 @@ enum ui_group {
     GROUP_BREAK,
     GROUP_INPUT,
     GROUP_MODEL,   /* of use with a loaded model alone, and shown then */
+    GROUP_PRESENT, /* in presenter mode, in which some others are not */
     GROUP_COMPARE, /* while a dump is compared */
     GROUP_WINDOW,
     GROUP_MOUSE,

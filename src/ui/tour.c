@@ -261,7 +261,8 @@ void ui_presenter(const struct ui *u)
         return;
     }
     const struct ui_pointer *at = u->pointer;
-    if (!at || !ui_inside(all, at->x, at->y)) return;
+    bool there = at && at->x > 0 && at->y > 0; /* it has come into the window */
+    if (!there || !ui_inside(all, at->x, at->y)) return;
     struct scene_rect ring = {at->x - RING_R, at->y - RING_R, 2 * RING_R, 2 * RING_R};
     (void)scene_border(sc, ring, RING_R, RING_W, scene_fade(u->theme->accent, 0.12f),
                        u->theme->accent);
