@@ -1,0 +1,56 @@
+# A stop of the tour as a command line: the line that --state's action writes makes the same
+# picture; and what is no tour, stop or answer is refused in one line.
+# Run as: cmake -DPROGRAM=... -DWORK=... -P tests/tour_state.cmake
+cmake_minimum_required(VERSION 3.25)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+file(WRITE ${WORK}/own.txt "stop One\nsay {token 2}\nstop Two\ndo set row last\nask Who?\nanswer token argmax A row\n")
+file(WRITE ${WORK}/bad.txt "stop One\nsay x\nsay {nothing}\n")
+file(WRITE ${WORK}/session.txt "tour 9\nkey Down\nkey Down\nkey Enter\nexpect answer wrong\nstate a.line\nexport a.png
+key Up\nkey Enter\nexpect answer right\nwait 2\nstate b.line\nexport b.png
+present on\ntour 2\nkey Right\nstate c.line\nexport c.png
+open \"own.txt\"\ntour 2\ntour reveal\nstate d.line\nexport d.png\n")
+
+function(run code)
+    execute_process(COMMAND ${PROGRAM} ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE got
+        OUTPUT_VARIABLE out ERROR_VARIABLE err)
+    if(NOT got EQUAL ${code})
+        message(FATAL_ERROR "headlight ${ARGN}: ended with ${got}, expected ${code}: ${err}")
+    endif()
+    set(out "${out}" PARENT_SCOPE)
+    set(err "${err}" PARENT_SCOPE)
+endfunction()
+
+run(0 --script session.txt)
+if(NOT out MATCHES "2/15 Three vectors for each token\n\tThe three matrices")
+    message(FATAL_ERROR "the note of stop 2 is not on standard output: ${out}")
+endif()
+foreach(name a b c d)
+    file(READ ${WORK}/${name}.line line)
+    separate_arguments(words UNIX_COMMAND "${line}")
+    list(POP_FRONT words)
+    run(0 ${words} --export again.png)
+    file(SHA256 ${WORK}/${name}.png was)
+    file(SHA256 ${WORK}/again.png is)
+    if(NOT was STREQUAL is)
+        message(FATAL_ERROR "another picture: ${line}")
+    endif()
+endforeach()
+
+function(refused code says)
+    run(${code} ${ARGN} --export x.png)
+    string(REGEX MATCHALL "\n" lines "${err}")
+    list(LENGTH lines n)
+    if(NOT n EQUAL 1 OR NOT err MATCHES "${says}" OR EXISTS ${WORK}/x.png)
+        message(FATAL_ERROR "headlight ${ARGN}: said ${err}")
+    endif()
+endfunction()
+refused(1 "bad.txt:3: " --tour bad.txt)
+refused(1 "none.txt" --tour none.txt)
+refused(2 "--stop 16" --stop 16)
+refused(2 "--stop 3" --tour own.txt --stop 3)
+refused(2 "--stop 0" --stop 0)
+refused(2 "--answer" --stop 2 --answer perhaps)
+refused(2 "--answer" --stop 2 --answer right:x:1)
+refused(2 "--answer" --answer right:1:1)
+refused(2 "--presenter" --presenter loud)
