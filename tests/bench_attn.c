@@ -212,6 +212,55 @@ static bool run_case(const struct bench_opts *o)
     return each(o, (const int[]){1024}, 1, run_one);
 }
 
+/* ---- broken runs ------------------------------------------------------------------------- */
+
+struct broken {
+    struct block *b;
+    struct attn_opts opts;
+};
+
+static void broken_run(void *arg)
+{
+    struct broken *k = arg;
+    attn_run(k->b->c, &k->b->trace, k->b->io.x, k->b->io.h, &k->b->w, k->opts,
+             N_HEAD / 2);
+}
+
+static bool broken_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
+{
+    struct block b;
+    static struct bench_run runs[9];
+    static struct broken k[9];
+    static const char *const name[9] = {
+        "as it should be",  "scale=off",       "scale=d_head", "mask=shift",
+        "max=off",          "temperature=0.5", "qk=swapped",   "precision=bfloat16",
+        "precision=float16"};
+    block_begin(&b, c, n);
+    size_t bytes = attn_trace_bytes(b.d);
+    attn_trace_init(&b.trace, b.d, bench_alloc(bytes), bytes);
+    b.w.packed = b.packed;
+    for (int i = 0; i < 9; i++) {
+        k[i] = (struct broken){&b, attn_opts_default()};
+        runs[i] = (struct bench_run){.name = name[i], .run = broken_run, .arg = &k[i]};
+    }
+    k[1].opts.scale = false;
+    k[2].opts.divisor = ATTN_D_HEAD;
+    k[3].opts.shifted = true;
+    k[4].opts.no_max = true;
+    k[5].opts.temperature = 0.5f;
+    k[6].opts.swapped = true;
+    k[7].opts.precision = ATTN_BFLOAT16;
+    k[8].opts.precision = ATTN_FLOAT16;
+    bench_interleave(runs, 9, rounds_for(o, n), 10e-3);
+    bench_print(runs, 9, n, attn_pool_size(c->pool), 0);
+    return true;
+}
+
+static bool broken_case(const struct bench_opts *o)
+{
+    return each(o, (const int[]){1024}, 1, broken_one);
+}
+
 static bool from_one(const struct bench_opts *o, const struct attn_ctx *c, int n)
 {
     struct block b;
@@ -387,6 +436,7 @@ static bool exp_case(const struct bench_opts *o)
 const struct bench_case bench_attn_cases[] = {
     {"block", "the whole block, fused; --peers adds OpenBLAS and oneDNN", block_case},
     {"run", "attn_run (one head with every intermediate) beside attn_block", run_case},
+    {"broken", "attn_run with a stage done wrong, beside the right one", broken_case},
     {"block-from", "redoing the last row beside the whole block", from_case},
     {"decode", "one more token beside reading all it needs once", decode_case},
     {"gemm", "the MLP's two products, with GELU and with the residual", gemm_case},

@@ -42,6 +42,16 @@ static size_t v_floats(const struct attn_kv *kv, const struct attn_kernels *k)
     return (size_t)kv->room * attn_round_up(kv->d_head, k->vec);
 }
 
+float *attn_kv_keys(const struct attn_kv *kv, const struct attn_kernels *k, int h)
+{
+    return kv->kt + h * kt_floats(kv, k);
+}
+
+float *attn_kv_values(const struct attn_kv *kv, const struct attn_kernels *k, int h)
+{
+    return kv->v + h * v_floats(kv, k);
+}
+
 struct attn_kv attn_kv_at(float *mem, struct attn_dims d)
 {
     size_t kt = (size_t)attn_round_up(d.n_tok, ATTN_NR_MAX) * d.d_model;
@@ -84,8 +94,7 @@ static float *values_panel(const struct attn_kv_fill *f, int n0, int i)
     int d = f->kv->d_head, width = f->kv->n_head * d, nr = f->k->nr;
     int h = (n0 - 2 * width) / d, a0 = n0 % d;
     if (n0 < 2 * width || d % nr != 0) return NULL;
-    return f->kv->v + h * v_floats(f->kv, f->k) + (size_t)f->kv->room * a0 +
-           (size_t)i * nr;
+    return attn_kv_values(f->kv, f->k, h) + (size_t)f->kv->room * a0 + (size_t)i * nr;
 }
 
 struct attn_mat attn_kv_place(const void *fill, struct attn_mat spare, int m0, int n0)
@@ -110,9 +119,9 @@ void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0)
         if (c >= 2 * width) n = attn_min(n, nr - a % nr);
         struct attn_cmat from = attn_ccolumns(part, c - n0, n);
         if (c < 2 * width)
-            fill_keys(f, f->kv->kt + h * kt_floats(f->kv, f->k), from, a, i0);
+            fill_keys(f, attn_kv_keys(f->kv, f->k, h), from, a, i0);
         else
-            fill_values(f, f->kv->v + h * v_floats(f->kv, f->k), from, a, i0);
+            fill_values(f, attn_kv_values(f->kv, f->k, h), from, a, i0);
     }
 }
 
@@ -166,7 +175,7 @@ static void block_scores(const struct job *j, float *s, int h, int i0, int i1, i
             .ldc = LD,
             .a = q,
             .lda = f->qkv.ld,
-            .b = kv->kt + h * kt_floats(kv, j->k) + (size_t)p * d,
+            .b = attn_kv_keys(kv, j->k, h) + (size_t)p * d,
             .ldb = nr,
             .m = i1 - i0,
             .n = attn_min(nr, j1 - p),
@@ -190,8 +199,7 @@ static void block_values(const struct job *j, const float *s, int h, int i0, int
             .ldc = f->z.ld,
             .a = s,
             .lda = LD,
-            .b = kv->v + h * v_floats(kv, j->k) + (size_t)kv->room * a0 +
-                 (size_t)j0 * width,
+            .b = attn_kv_values(kv, j->k, h) + (size_t)kv->room * a0 + (size_t)j0 * width,
             .ldb = width,
             .m = i1 - i0,
             .n = n,

@@ -146,6 +146,26 @@ struct attn_fused {
 };
 void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f);
 
+/* Of head h: its panels of keys, and of values. */
+float *attn_kv_keys(const struct attn_kv *kv, const struct attn_kernels *k, int h);
+float *attn_kv_values(const struct attn_kv *kv, const struct attn_kernels *k, int h);
+
+/* ---- stepwise.c --------------------------------------------------------------------- */
+
+/* Z of all heads but skip and those that are silent, stage by stage, whatever the options. qkv, of which Q is
+ * read, has been swapped and rounded, and kv holds its keys and values. */
+struct attn_stepwise {
+    const struct attn_kernels *k;
+    struct attn_mat z;    /* [n, d_model] */
+    struct attn_cmat qkv; /* [n, d_model or more] */
+    const struct attn_kv *kv;
+    struct attn_opts opts;
+    double divisor;
+    int n, skip;
+    float *scratch; /* 4 * n * n */
+};
+void attn_stepwise_rows(const struct attn_ctx *c, const struct attn_stepwise *f);
+
 /* ---- block.c ----------------------------------------------------------------------- */
 
 /* The panels of packed weights; NULL where p is NULL or was packed for another kernel set

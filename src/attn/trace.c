@@ -20,7 +20,7 @@ static struct layout layout(struct attn_dims d)
     struct layout l = {0};
     size_t n = (size_t)d.n_tok, w = (size_t)d.d_model;
     l.qkv = take(&l.total, n * (3 * w + ATTN_QKV_PAD));
-    for (int i = 0; i < 4; i++) l.s[i] = take(&l.total, n * n);
+    for (int i = 0; i < 4; i++) l.s[i] = take(&l.total, n * n); /* side by side */
     l.z = take(&l.total, n * w);
     l.y_proj = take(&l.total, n * w);
     l.y = take(&l.total, n * w);
@@ -200,6 +200,14 @@ static void sum_beyond_mask(const struct attn_trace *t, struct attn_mat z, int h
 
 /* ---- the run --------------------------------------------------------------------------- */
 
+static void silence(const struct attn_trace *t, int h)
+{
+    int d_head = attn_d_head(t->dims);
+    struct attn_mat z = attn_columns(t->z, h * d_head, d_head);
+    for (int i = 0; i < z.rows; i++)
+        memset(z.data + (size_t)i * z.ld, 0, (size_t)z.cols * sizeof(float));
+}
+
 /* Stages 2 to 6 of a head, in the buffers of the head in view. Shapes are the trace's own
  * and cannot be wrong. */
 static void head_stages(const struct attn_ctx *c, struct attn_trace *t, int h)
@@ -220,9 +228,7 @@ static void head_stages(const struct attn_ctx *c, struct attn_trace *t, int h)
     put_edits(t, t->p, ATTN_P, h);
     (void)attn_weighted_sum_as(c, z, attn_const(t->p), attn_trace_view(t, ATTN_V, h), o);
     sum_beyond_mask(t, z, h);
-    if (!attn_is_silent(o, h)) return;
-    for (int i = 0; i < z.rows; i++)
-        memset(z.data + (size_t)i * z.ld, 0, (size_t)z.cols * sizeof(float));
+    if (attn_is_silent(o, h)) silence(t, h);
 }
 
 struct swap_job {
@@ -260,13 +266,37 @@ static bool change_projection(const struct attn_ctx *c, struct attn_trace *t)
     return t->opts.swapped || t->opts.precision != ATTN_FLOAT32 || t->n_edit > 0;
 }
 
+/* The projection is no longer what it was when keys and values were filled in. */
+struct fill_job {
+    const struct attn_kv_fill *fill;
+    struct attn_cmat qkv;
+};
+enum { FILL_ROWS = 64 /* whole panels of keys */ };
+
+static void fill_task(const void *arg, int b)
+{
+    const struct fill_job *j = arg;
+    int first = b * FILL_ROWS;
+    struct attn_cmat part = j->qkv;
+    part.data += (size_t)first * part.ld;
+    part.rows = attn_min(FILL_ROWS, part.rows - first);
+    attn_kv_fill(j->fill, part, first, 0);
+}
+
+static void fill_again(const struct attn_ctx *c, const struct attn_trace *t,
+                       const struct attn_kv_fill *fill)
+{
+    struct fill_job job = {fill, attn_const(t->qkv)};
+    attn_parallel(c, (t->dims.n_tok - 1) / FILL_ROWS + 1, false, fill_task, &job);
+}
+
 /* The heads out of view. in_place: their keys and values are where the fused path wants
- * them. */
+ * them. Their scratch is where the head in view will have its S and A. */
 static void other_heads(const struct attn_ctx *c, struct attn_trace *t,
                         const struct attn_kv_fill *fill, bool in_place)
 {
     bool fused = attn_opts_fused_heads(t->opts);
-    if (fused && !in_place) attn_kv_fill(fill, attn_const(t->qkv), 0, 0);
+    if (!in_place) fill_again(c, t, fill);
     if (fused)
         attn_fused_rows(c, &(struct attn_fused){.z = t->z,
                                                 .qkv = attn_const(t->qkv),
@@ -274,9 +304,24 @@ static void other_heads(const struct attn_ctx *c, struct attn_trace *t,
                                                 .opts = t->opts,
                                                 .n = t->dims.n_tok,
                                                 .skip = t->head});
-    for (int h = 0; h < t->dims.n_head; h++)
-        if (h != t->head && (!fused || attn_is_silent(t->opts, h) || is_edited(t, h)))
+    else
+        attn_stepwise_rows(
+            c, &(struct attn_stepwise){.k = c->k,
+                                       .z = t->z,
+                                       .qkv = attn_const(t->qkv),
+                                       .kv = fill->kv,
+                                       .opts = t->opts,
+                                       .divisor = attn_divisor_of(t->opts, t->dims),
+                                       .n = t->dims.n_tok,
+                                       .skip = t->head,
+                                       .scratch = t->s_raw.data});
+    for (int h = 0; h < t->dims.n_head; h++) {
+        if (h == t->head) continue;
+        if (attn_is_silent(t->opts, h))
+            silence(t, h);
+        else if (is_edited(t, h))
             head_stages(c, t, h);
+    }
 }
 
 enum attn_status attn_run_edited(const struct attn_ctx *c, struct attn_trace *t,
