@@ -37,6 +37,10 @@ size_t model_bytes(enum model_kind kind);
 bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct arena *mem,
                 const struct attn_ctx *c, struct err *e);
 
+/* n numbers of mean 0 and variance 1, the first of one stream of many that a seed has; the
+ * same everywhere. */
+void model_normals(float *out, size_t n, uint32_t seed, uint32_t stream);
+
 /* ---- the tokenizer -------------------------------------------------------------------- */
 
 /* GPT-2's byte-level BPE. Read-only once it is open: any thread may use it. */

@@ -306,6 +306,33 @@ struct scene_pair {
                                                                         * magnitudes */
 };
 
+/* What softmax makes of random scores. A draw is a query and n_key keys of 256 numbers of
+ * variance 1; at d_head = d the first d of each are taken. [0]: softmax(S), [1]:
+ * softmax(S / sqrt(d)). lo and hi: the 10th and the 90th percentile of the draws. */
+enum { SCENE_SATURATION = STEP_LAB_DS + 1 };
+struct scene_spread {
+    float mean, lo, hi;
+};
+struct scene_saturation {
+    int n_key, n_draw, n;    /* n: how many d */
+    int d[SCENE_SATURATION]; /* ascending */
+    struct scene_spread top[2][SCENE_SATURATION]; /* largest weight of the row */
+    struct scene_spread entropy[2][SCENE_SATURATION]; /* bits, at most log2 n_key */
+};
+
+/* How long the stages took here, at n_tok[i] tokens; all heads. */
+enum { SCENE_TIMES = 12 };
+struct scene_times {
+    struct attn_dims dims; /* but n_tok */
+    int n, of;             /* so many are measured, of so many that are to be */
+    int n_tok[SCENE_TIMES];
+    double seconds[SCENE_TIMES][ATTN_STAGE_COUNT];
+    bool causal; /* the mask was on: stage 6 leaves out what it hides */
+    int threads;
+    const char *kernels; /* "avx2" */
+    bool running;
+};
+
 /* A computed run with its names; whole and read-only. */
 struct scene_source {
     const struct scene_checks *checks; /* NULL: not looked at */
@@ -333,6 +360,8 @@ struct scene_source {
     const struct attn_trace *ungiven;    /* the same run without them; NULL: not made */
     const struct scene_compare *compare; /* of the state, or NULL: nothing is compared */
     const struct scene_tour *tour;       /* NULL: it is closed */
+    const struct scene_saturation *saturation; /* of the open lab; NULL: none yet */
+    const struct scene_times *times;           /* of its dims; NULL: not measured */
 };
 
 /* blend[i] = the hues of the tokens mixed in linear light by row i of p. */
@@ -529,6 +558,25 @@ bool scene_head_is_there(const struct scene_source *src, int i);
 /* Head i's image in box, as the overview draws it. false: it has not been computed. */
 bool scene_head_image(struct scene *sc, const struct step_state *s,
                       const struct scene_source *src, int i, struct scene_rect box);
+
+/* ---- the labs ------------------------------------------------------------------------------ */
+
+/* The entry of a saturation at d_head = d, or the nearest. */
+int scene_saturation_at(const struct scene_saturation *sat, int d);
+/* The dims whose costs the lab shows: those in view, or GPT-2 small's; n_tok of them. */
+struct attn_dims scene_lab_dims(const struct step_state *s, int n_tok);
+/* Whether those in view are GPT-2 small's. */
+bool scene_lab_is_gpt2(const struct step_state *s);
+/* The least N at which stages 2 and 6 take more FLOPs (or bytes) than 1 and 7; 0: there is
+ * none up to STEP_LAB_MOST_N. */
+int scene_lab_crossing(const struct step_state *s, bool causal);
+/* The measured times at N, or NULL. */
+const double *scene_times_at(const struct scene_times *t, int n_tok);
+/* 3623878656 as "3.62 G", up to 9,999 every digit. */
+const char *scene_amount(struct scene *sc, double v);
+/* 0.00123 s as "1.23 ms". */
+const char *scene_seconds(struct scene *sc, double s);
+const char *scene_lab_name(enum step_lab_kind k); /* "saturation" */
 
 /* ---- figures ------------------------------------------------------------------------------ */
 

@@ -246,6 +246,32 @@ struct step_presenter {
     bool code, switches, why; /* that were open, and will be again */
 };
 
+/* The labs: plots of what is no run in view, in the stage's place. */
+enum step_lab_kind {
+    STEP_LAB_SATURATION, /* softmax of random scores against d_head */
+    STEP_LAB_COST,       /* FLOPs and bytes of each stage against N */
+    STEP_LAB_KINDS
+};
+enum step_lab_of { STEP_LAB_FLOPS, STEP_LAB_BYTES, STEP_LAB_OF_COUNT };
+enum {
+    STEP_LAB_MOST_D = 256,    /* d_head on the saturation lab's axis, from 1 */
+    STEP_LAB_MOST_N = 131072, /* tokens on the cost lab's */
+    STEP_LAB_DS = 48,         /* d_head for which saturation is computed; step_lab_d */
+    STEP_LAB_KEYS = 4
+};
+/* Keys that a random query sees; the first, 0, stands for as many as the row in view. */
+extern const int step_lab_keys[STEP_LAB_KEYS];
+int step_lab_d(int k);        /* the k-th of STEP_LAB_DS: 1, 2, ... 16, 18, ... 256 */
+struct step_lab {
+    bool open;
+    enum step_lab_kind kind;
+    int keys;        /* of step_lab_keys */
+    int at_d, at_n;  /* where figures are read off; 0: at the present d_head, N */
+    enum step_lab_of of;
+    bool gpt2;  /* GPT-2 small's dims, not those in view */
+    bool timed; /* the stages' times on this machine have been asked for */
+};
+
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];
@@ -264,6 +290,7 @@ struct step_state {
     enum step_edit editing; /* the line editor is open; its letters are app's */
     enum step_pair pair;
     struct step_overview over;
+    struct step_lab lab;
     struct step_out out;
     enum step_diff diff;
     int focus;              /* id of the control with the keyboard focus, 0: none */
@@ -373,6 +400,14 @@ enum step_verb {
     STEP_TEXT_PICK,   /* i = which of what lies where the edited path leads */
     STEP_TEXT_BROWSE, /* opens the desktop's file chooser */
     STEP_DIFF,        /* i = enum step_diff; -1: the next one */
+    STEP_LAB,         /* i = enum step_lab_kind; -1: the next lab, behind the last none */
+    STEP_LAB_TO,      /* i = d_head or N at which figures are read off */
+    STEP_LAB_AT,      /* x = its log2, as the pointer finds it */
+    STEP_LAB_BY,      /* i = +-1: to the next; +-2: to twice or half of it */
+    STEP_LAB_ROW,     /* i = place in step_lab_keys */
+    STEP_LAB_OF,      /* i = enum step_lab_of */
+    STEP_LAB_DIMS,    /* i = 1: GPT-2 small's, 0: those in view */
+    STEP_LAB_MEASURE, /* starts measuring, or stops it; app does it */
     STEP_DECODE,      /* i = tokens of the prefill, decode mode on; 0: on, or off */
 
     STEP_GIVE, /* ref = cell, i = head, -1: the one in view; x = its number from now on */
@@ -485,6 +520,10 @@ bool step_ref_is(struct step_ref a, struct step_ref b);
 /* The second head where heads are paired, else -1; and whether two are on screen. */
 int step_second(const struct step_state *s);
 bool step_is_paired(const struct step_state *s);
+/* What the open lab reads off: the present d_head or N, or where it was moved to. */
+int step_lab_at(const struct step_state *s);
+/* Keys in the saturation lab's row. */
+int step_lab_row(const struct step_state *s);
 /* The selected rows: row, and those in more. */
 bool step_row_is_on(const struct step_place *p, int i);
 int step_row_count(const struct step_place *p); /* at least 1 */

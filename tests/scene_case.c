@@ -408,3 +408,22 @@ struct scene_rect rect_common(struct scene_rect a, struct scene_rect b)
     float x1 = fminf(a.x + a.w, b.x + b.w), y1 = fminf(a.y + a.h, b.y + b.h);
     return (struct scene_rect){x0, y0, fmaxf(x1 - x0, 0), fmaxf(y1 - y0, 0)};
 }
+
+void case_saturation(struct scene_saturation *sat, int n_key)
+{
+    float even = 1 / (float)n_key, most = log2f((float)n_key);
+    *sat = (struct scene_saturation){.n_key = n_key, .n_draw = 512, .n = STEP_LAB_DS};
+    for (int i = 0; i < sat->n; i++) {
+        sat->d[i] = step_lab_d(i);
+        float done = 1 - expf(-(float)(sat->d[i] - 1) / 40); /* 0 at 1, towards 1 */
+        float top[2] = {even * 2 + (1 - even * 2) * done, even * 2};
+        if (n_key < 3) top[0] = top[1] = 1;
+        for (int k = 0; k < 2; k++) {
+            float bits = most * (1 - top[k]) * 0.9f;
+            sat->top[k][i] =
+                (struct scene_spread){top[k], top[k] * 0.8f, fminf(1, top[k] * 1.1f)};
+            sat->entropy[k][i] =
+                (struct scene_spread){bits, bits * 0.8f, fminf(most, bits * 1.2f)};
+        }
+    }
+}

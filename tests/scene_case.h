@@ -45,6 +45,8 @@ struct step_place *case_place(struct scene_case *c);
 void case_run(struct scene_case *c);
 /* Computes the head `second` beside it, by a run of its own, and asks for both. */
 void case_pair(struct scene_case *c, enum step_pair how, int second);
+/* A saturation as smooth as no draws are, of n_key keys, at the lab's d_head. */
+void case_saturation(struct scene_saturation *sat, int n_key);
 /* That many tokens, the last row selected, computed. */
 void case_tokens(struct scene_case *c, int n_tok);
 /* Builds the scene of a window of w x h points; fails where its room ran out. */

@@ -15,6 +15,7 @@ struct picture {
     enum step_scale scale;
     enum attn_stage stage;
     int percent;
+    int lab;       /* enum step_lab_kind, or -1: the stage */
     char name[64]; /* "scene_toy_5_softmax_050.txt" */
 };
 
@@ -23,7 +24,7 @@ static struct picture picture_of(enum step_scale scale, int stage, int percent)
     static const char *const name[ATTN_STAGE_COUNT] = {
         "projections", "scores", "scale", "mask", "softmax", "weighted_sum", "output"};
     struct picture p = {
-        .scale = scale, .stage = (enum attn_stage)stage, .percent = percent};
+        .scale = scale, .stage = (enum attn_stage)stage, .percent = percent, .lab = -1};
     (void)snprintf(p.name, sizeof p.name, "scene_%s_%d_%s_%03d.txt",
                    scale == STEP_TOY ? "toy" : "gpt2", stage + 1, name[stage], percent);
     return p;
@@ -70,6 +71,10 @@ static void check_picture(struct scene_case *c, const struct picture *p)
     char *want;
     size_t n;
     case_show(c, p->stage, (float)p->percent / 100, 1440, 900);
+    if (p->lab >= 0) {
+        (void)step_apply(&c->state, (struct step_action){.verb = STEP_LAB, .i = p->lab});
+        case_build(c, 1440, 900);
+    }
     const char *got = case_dump(c);
     if (update && strcmp(update, "1") == 0) {
         write_text(golden, p->name, got);
@@ -116,11 +121,29 @@ static void gpt2s_size_looks_as_it_did(void **state)
     case_close(&c);
 }
 
+static void the_labs_look_as_they_did(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    struct scene_saturation sat;
+    open_reference(&c, STEP_GPT2);
+    case_saturation(&sat, STEP_GPT2_TOKENS);
+    c.src.saturation = &sat;
+    for (int k = 0; k < STEP_LAB_KINDS; k++) {
+        struct picture p = {.scale = STEP_GPT2, .percent = 100, .lab = k};
+        (void)snprintf(p.name, sizeof p.name, "scene_lab_%s.txt",
+                       scene_lab_name((enum step_lab_kind)k));
+        check_picture(&c, &p);
+    }
+    case_close(&c);
+}
+
 int scene_golden_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_toy_looks_as_it_did),
         cmocka_unit_test(gpt2s_size_looks_as_it_did),
+        cmocka_unit_test(the_labs_look_as_they_did),
     };
     return cmocka_run_group_tests_name("scene golden", tests, NULL, NULL);
 }

@@ -61,7 +61,8 @@ static struct step_action any_action(uint64_t *seed)
         STEP_OVERVIEW, STEP_OVER_KIND, STEP_OVER_SORT, STEP_OVER_AT,  STEP_OVER_OPEN,
         STEP_BLOCK,    STEP_CODE,      STEP_CODE_TAB,  STEP_WHY,      STEP_TERMS,
         STEP_SWITCHES, STEP_DECODE,    STEP_DECODE,    STEP_DIVE,     STEP_DIVE,
-        STEP_DIVE,     STEP_CLIMB,     STEP_CODE_BY,   STEP_PIN};
+        STEP_DIVE,     STEP_CLIMB,     STEP_CODE_BY,   STEP_PIN,      STEP_LAB,
+        STEP_LAB_TO,   STEP_LAB_BY,    STEP_LAB_ROW,   STEP_LAB_OF,   STEP_LAB_DIMS};
     size_t n = sizeof verbs / sizeof *verbs;
     struct step_action a = {.verb = verbs[case_random(seed) % n]};
     a.i = (int)(case_random(seed) % 12) - 1;

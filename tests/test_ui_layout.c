@@ -99,6 +99,14 @@ static void check(struct ui_case *u, struct case_size size)
     check_controls(u);
 }
 
+void ui_check_whole(struct ui_case *u, struct case_size size)
+{
+    ui_show(u, size.w, size.h);
+    check_texts(u, 0);
+    check_boxes(u);
+    check_controls(u);
+}
+
 /* Cells that are pointed at, a stage each: the first, the last, and one above the diagonal. */
 static const enum attn_tensor result[ATTN_STAGE_COUNT] = {
     ATTN_K, ATTN_S_RAW, ATTN_S_SCALED, ATTN_S_MASKED, ATTN_P, ATTN_Z, ATTN_Y};

@@ -33,7 +33,7 @@ layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
-layer_test(ui SOURCES tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_editor.c tests/test_ui_sources.c tests/ui_case.c
+layer_test(ui SOURCES tests/test_ui_labs.c tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_editor.c tests/test_ui_sources.c tests/ui_case.c
     tests/scene_case.c NEEDS model)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
@@ -104,6 +104,12 @@ add_test(NAME script_sources COMMAND headlight --rank weight --least 0
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/sources.txt)
 set_tests_properties(script_sources PROPERTIES LABELS script)
 add_test(NAME script_broken COMMAND headlight --script ${CMAKE_SOURCE_DIR}/tests/scripts/broken.txt)
+add_test(NAME script_labs COMMAND headlight --script ${CMAKE_SOURCE_DIR}/tests/scripts/labs.txt)
+set_tests_properties(script_labs PROPERTIES LABELS script)
+add_executable(test_lab tests/test_lab.c)
+target_link_libraries(test_lab PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
+add_test(NAME lab COMMAND test_lab)
+set_tests_properties(lab PROPERTIES LABELS unit)
 add_test(NAME script_pair COMMAND headlight --seed 1 --script ${CMAKE_SOURCE_DIR}/tests/scripts/pair.txt)
 add_test(NAME script_switch COMMAND headlight --scale gpt2 --tokens 1024
     --script ${CMAKE_SOURCE_DIR}/tests/scripts/switch.txt)

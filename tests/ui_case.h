@@ -34,11 +34,15 @@ void ui_apply(struct ui_case *u);
 /* Fails where something overlaps or is cut, in any stage, at any cell and time. */
 void ui_check_stages(struct ui_case *u, struct case_size size);
 
+/* Fails where anything of the window overlaps or is cut, the stage's texts among it. */
+void ui_check_whole(struct ui_case *u, struct case_size size);
+
 /* The groups, one a file; each returns how many tests failed. */
 int ui_layout_tests(void);
 int ui_panel_tests(void);
 int ui_editor_tests(void);
 int ui_sources_tests(void);
 int ui_broken_tests(void);
+int ui_labs_tests(void);
 
 #endif

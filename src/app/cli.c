@@ -55,6 +55,9 @@ const char *const cli_help[] = {
     "  --switches           with the panel of all that can be set wrong\n"
     "  --code c|pytorch     with the stage's code; --why: and why the stage is there\n"
     "  --code-scroll N      N lines on from where the stage's code begins\n"
+    "  --lab saturation|cost[,NAME=CHOICE...]  a lab in the stage's place: keys=row|16|\n"
+    "                       128|1024, at=D; of=flops|bytes, dims=view|gpt2, at=N, "
+    "measure\n"
     "  --terms              a cell's terms in their order, not the largest first\n"
     "  --tour FILE          a guided tour of your own, see assets/tour.txt\n"
     "  --stop K             opens the tour at stop K, from 1; --answer VERDICT:I:J: as "
@@ -123,6 +126,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_EDIT] = "--edit",
     [OPT_CODE] = "--code",
     [OPT_CODE_SCROLL] = "--code-scroll",
+    [OPT_LAB] = "--lab",
     [OPT_SWITCHES] = "--switches",
     [OPT_WHY] = "--why",
     [OPT_TERMS] = "--terms",

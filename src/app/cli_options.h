@@ -36,6 +36,7 @@ enum option {
     OPT_EDIT,
     OPT_CODE,
     OPT_CODE_SCROLL,
+    OPT_LAB,
     OPT_THEME,
     OPT_UI,
     OPT_SIZE,
@@ -108,6 +109,7 @@ bool cli_pair_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_shown_options(struct cli *c, const struct given *g, struct err *e);
 bool cli_decode_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_dive_option(struct cli *c, const struct given *g, struct err *e);
+bool cli_lab_option(struct cli *c, const struct given *g, struct err *e);
 bool cli_scroll_option(struct cli *c, const struct given *g, struct err *e);
 /* Does an action to the state to which everything so far leads, or once the model is open,
  * which refuses what it cannot do. is: what the option's value has to be. */

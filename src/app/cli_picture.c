@@ -109,7 +109,8 @@ bool cli_look_options(struct cli *c, const struct given *g, struct err *e)
 static bool film_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const which[2] = {"stage", "all"};
-    static const enum option not_films[] = {OPT_TIME, OPT_OVERVIEW, OPT_PLAY, OPT_HOVER};
+    static const enum option not_films[] = {OPT_TIME, OPT_OVERVIEW, OPT_PLAY, OPT_HOVER,
+                                            OPT_LAB};
     int all = g->at[OPT_STAGE] ? 0 : 1;
     long long fps = 0;
     bool film = c->out.format >= EXPORT_PICTURES;

@@ -376,8 +376,8 @@ bool cli_shown_options(struct cli *c, const struct given *g, struct err *e)
     }
     return cli_decode_option(c, g, e) && cell_option(c, g, OPT_PIN, STEP_PIN, e) &&
            cli_dive_option(c, g, e) && overview_options(c, g, e) &&
-           cell_option(c, g, OPT_HOVER, STEP_HOVER, e) && view_option(c, g, e) &&
-           cli_scroll_option(c, g, e);
+           cli_lab_option(c, g, e) && cell_option(c, g, OPT_HOVER, STEP_HOVER, e) &&
+           view_option(c, g, e) && cli_scroll_option(c, g, e);
 }
 
 /* Two heads: after the stage, which has to be one that shows them. */

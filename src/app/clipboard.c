@@ -71,6 +71,8 @@ static bool choose(const struct app *a, struct cells *c, struct err *e)
 {
     const struct step_place *p = step_place_of(&a->step);
     bool pinned = p->pin.tensor != ATTN_TENSOR_COUNT;
+    if (a->step.lab.open)
+        return err_set(e, ERR_INPUT, "close the lab (Esc), then copy numbers");
     if (a->step.over.open)
         return err_set(e, ERR_INPUT, "open a head (Enter), then copy its numbers");
     if (!a->seen_source.trace || !a->seen_source.fits)

@@ -183,6 +183,7 @@ bool export_compose(struct app *a, const struct step_state *s,
 {
     struct step_state st = left_alone(s);
     if (ask->part == EXPORT_HEADS) st.over.open = true;
+    if (ask->part == EXPORT_HEADS || ask->part == EXPORT_MATRIX) st.lab.open = false;
     struct scene_source src = source_for(&a->source, &st, a->headless);
     enum attn_tensor t = ATTN_TENSOR_COUNT;
     if (a->source.failed.code != ERR_NONE)

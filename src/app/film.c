@@ -101,7 +101,7 @@ bool film_begin(struct film **out, struct app *a, const struct film_ask *ask,
     if (f->ask.fps == 0) f->ask.fps = FILM_FPS;
     f->state = a->step;
     f->state.hover = step_no_ref();
-    f->state.over.open = false;
+    f->state.over.open = f->state.lab.open = false;
     f->first = ask->all ? 0 : a->step.stage;
     f->end = ask->all ? ATTN_STAGE_COUNT : a->step.stage + 1;
     for (enum attn_stage s = f->first; s < f->end; s++)

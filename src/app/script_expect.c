@@ -190,6 +190,15 @@ static bool print_read(const struct step_state *s, const char *name, char *out,
         (void)snprintf(out, room, "%s", s->code.open ? tab : "off");
     else if (strcmp(name, "decode") == 0)
         (void)snprintf(out, room, "%d", s->decode ? step_place_of(s)->prefill : 0);
+    else if (strcmp(name, "lab") == 0)
+        (void)snprintf(out, room, "%s",
+                       s->lab.open ? scene_lab_name(s->lab.kind) : "off");
+    else if (strcmp(name, "lab-at") == 0)
+        (void)snprintf(out, room, "%d", step_lab_at(s));
+    else if (strcmp(name, "lab-keys") == 0)
+        (void)snprintf(out, room, "%d", step_lab_row(s));
+    else if (strcmp(name, "lab-of") == 0)
+        (void)snprintf(out, room, s->lab.of == STEP_LAB_BYTES ? "bytes" : "flops");
     else if (strcmp(name, "why") == 0)
         (void)snprintf(out, room, s->why ? "on" : "off");
     else if (strcmp(name, "tour") == 0 && s->tour.open)

@@ -10,11 +10,14 @@ bool source_init(struct source *s, uint32_t event, struct err *e)
     *s = (struct source){0};
     if (!run_kernels(&s->attn, e)) return false;
     s->worker = worker_create(s->attn.k, event);
-    return s->worker ? true : err_set(e, ERR_SYSTEM, "out of memory for the worker");
+    s->lab = lab_create(s->attn.k, event);
+    return s->worker && s->lab ? true
+                               : err_set(e, ERR_SYSTEM, "out of memory for the worker");
 }
 
 void source_fini(struct source *s)
 {
+    lab_destroy(s->lab);
     worker_destroy(s->worker);
     run_fini(&s->toy);
     run_fini(&s->toy_ungiven);
@@ -239,6 +242,9 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     struct scene_source src = {.attn = &s->attn, .progress = -1.0f, .label = ""};
     if (!toy) src.progress = worker_progress(s->worker);
     if (loaded) src.label = s->loaded.label;
+    struct err why = {0};
+    if (!lab_for(s->lab, st, wait, &src, &why) && s->failed.code == ERR_NONE)
+        s->failed = why;
     if (!r) return src;
     src.checks = &r->checks;
     src.ln_gain = r->model->ln_gain;

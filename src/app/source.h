@@ -5,6 +5,7 @@
 
 #include "ghost.h"
 #include "heads.h"
+#include "lab.h"
 #include "loaded.h"
 #include "run.h"
 #include "scene.h"
@@ -23,6 +24,7 @@ struct source {
     struct scene_next next;   /* and this, */
     struct next_texts texts;  /*   with its texts */
     struct worker *worker;
+    struct lab *lab;
     struct loaded loaded;
     char *text;    /* that the model being opened is to read; NULL: a text of our own */
     char *opening; /* path of the model being opened, NULL: none is */

@@ -3,6 +3,7 @@
 
 #include "breaks.h"
 #include "edits.h"
+#include "lab_words.h"
 #include "names.h"
 #include "ui.h"
 
@@ -280,6 +281,13 @@ static void put_overview(struct line *l, const struct state_shown *now)
         state_over_sorts[o->sort], o->at + 1);
 }
 
+static void put_lab(struct line *l, const struct state_shown *now)
+{
+    char lab[96];
+    lab_print(lab, sizeof lab, now->step);
+    if (lab[0]) say(l, " --lab %s", lab);
+}
+
 static void put_view(struct line *l, const struct state_shown *now)
 {
     const struct step_overview *o = &now->step->over;
@@ -321,9 +329,9 @@ static void put_tour(struct line *l, const struct state_shown *now)
 
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model, put_scale,    put_weights, put_place,   put_time,
-    put_pair,  put_switches, put_edits,   put_sources, put_overview,
-    put_cells, put_view,     put_window,  put_compare, put_tour,
+    put_model,    put_scale,  put_weights, put_place,    put_time, put_pair,
+    put_switches, put_edits,  put_sources, put_overview, put_lab,  put_cells,
+    put_view,     put_window, put_compare, put_tour,
 };
 
 size_t state_line_bytes(const struct state_shown *now)

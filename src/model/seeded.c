@@ -221,3 +221,8 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
     };
     return true;
 }
+
+void model_normals(float *out, size_t n, uint32_t seed, uint32_t stream)
+{
+    random_normals(out, n, random_key(seed, stream), 0, 0.0f, 1.0f);
+}

@@ -1,6 +1,7 @@
 /* Draws the stage in view: title, matrices in motion, caption. Knows matrices and motions;
  * which stage has which is in stages.c, where they lie in layout.c. */
 #include "compare.h"
+#include "lab.h"
 #include "motion.h"
 #include "overview.h"
 #include "pair.h"
@@ -180,6 +181,10 @@ void scene_build(struct scene *sc, const struct step_state *state,
         sc->frame = scene_frame_presented(sc->w, sc->h, s->tour.open || s->switches);
     if (s->over.open) {
         overview_build(sc, s, src);
+        return;
+    }
+    if (s->lab.open) {
+        lab_build(sc, s, src);
         return;
     }
     code_room(sc, s);

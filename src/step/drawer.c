@@ -4,7 +4,8 @@
 bool do_code(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    s->code.open = !s->code.open;
+    s->code.open = !s->code.open || s->lab.open; /* which hides it */
+    s->lab.open = false;
     s->code.scroll = 0;
     return true;
 }
@@ -30,7 +31,8 @@ bool do_code_by(struct step_state *s, const struct step_action *a)
 bool do_why(struct step_state *s, const struct step_action *a)
 {
     (void)a;
-    s->why = !s->why;
+    s->why = !s->why || s->lab.open; /* which hides it */
+    s->lab.open = false;
     return true;
 }
 

@@ -19,6 +19,7 @@ bool do_overview(struct step_state *s, const struct step_action *a)
 {
     (void)a;
     s->over.open = !s->over.open;
+    s->lab.open = false;
     s->playing = s->run_on = false; /* nothing plays unseen */
     s->dwell = 0.0f;
     s->hover = step_no_ref();

@@ -453,6 +453,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->help = false;
     else if (s->focus)
         s->focus = 0;
+    else if (s->lab.open)
+        s->lab.open = false;
     else if (s->over.open && s->over.menu)
         s->over.menu = false;
     else if (s->over.open)
@@ -541,6 +543,10 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_OVER_SORT] = do_over_sort,
     [STEP_OVER_MENU] = do_over_menu,
     [STEP_OVER_AT] = do_over_at,   [STEP_OVER_OPEN] = do_over_open,
+    [STEP_LAB] = do_lab,           [STEP_LAB_TO] = do_lab_to,
+    [STEP_LAB_AT] = do_lab_at,     [STEP_LAB_BY] = do_lab_by,
+    [STEP_LAB_ROW] = do_lab_row,   [STEP_LAB_OF] = do_lab_of,
+    [STEP_LAB_DIMS] = do_lab_dims, [STEP_LAB_MEASURE] = do_lab_measure,
     [STEP_THEME] = do_theme,       [STEP_UI_SIZE] = do_ui_size,
     [STEP_UI_SIZE_BY] = do_ui_size_by,
     [STEP_FULLSCREEN] = do_fullscreen,
@@ -589,6 +595,6 @@ bool step_apply(struct step_state *s, struct step_action a)
     if (!step_ref_is(step_here(s)->pin, pin))
         s->dive = (struct step_dive){.n = 0}; /* another scale's too */
     /* Whatever plays is to be seen. */
-    if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = false;
+    if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = s->lab.open = false;
     return true;
 }

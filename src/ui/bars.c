@@ -238,6 +238,7 @@ static const struct hint hints[] = {
     {"H", "heads", {"Every head at a glance (H)", NULL}, {'h', 0}, 0},
     {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
     {"C", "code", {"The stage\u2019s code (C)", NULL}, {'c', 0}, 0},
+    {"S", "labs", {"Saturation and cost against d_head and N (S)", NULL}, {'s', 0}, 0},
     {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},
     {"F", "fit", {"Everything in view (F)", NULL}, {'f', 0}, 0},

@@ -171,7 +171,7 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     p->press = at.item->hit;
     p->press_box = scene_item_box(seen, at.item);
     if (p->press.kind == HIT_SLIDER) slide(p, out);
-    if (ev->clicks == 2 && is_view(p->press.kind)) {
+    if (ev->clicks == 2 && is_view(p->press.kind) && !s->lab.open) {
         struct scene_heat heat = at.item->u.heat;
         if (in_second_pane(seen, ev->x)) heat.x -= seen->pane_by;
         if (seen->pane_by == 0 && field_open(&at, s, out)) {
@@ -244,6 +244,12 @@ static void hover(const struct scene *seen, const struct step_state *s, float x,
                   struct step_actions *out)
 {
     struct scene_at at = scene_pick(seen, x, y);
+    if (at.item && at.item->hit.action.verb == STEP_LAB_AT) { /* figures at the pointer */
+        struct scene_rect box = scene_item_box(seen, at.item);
+        float share = (x - box.x) / fmaxf(box.w, 1);
+        slide_to(&at.item->hit,
+                 at.item->hit.lo + share * (at.item->hit.hi - at.item->hit.lo), out);
+    }
     struct step_ref ref =
         at.item && at.item->hit.kind == HIT_CELLS ? at.cell : step_no_ref();
     if (!step_ref_is(ref, s->hover))
@@ -262,7 +268,7 @@ static void on_move(struct ui_pointer *p, const struct scene *seen,
     if (hypotf(p->x - p->press_x, p->y - p->press_y) > CLICK_REACH) p->moved = true;
     if (p->press.kind == HIT_SLIDER) slide(p, out);
     if (p->moved && field_drag(p, seen, s, was ? dx : p->x - p->press_x, out)) return;
-    if (!drags_view(&p->press) || !p->moved) return;
+    if (s->lab.open || !drags_view(&p->press) || !p->moved) return;
     if (!was) { /* the drag begins: catch up with what was held back */
         dx = p->x - p->press_x;
         dy = p->y - p->press_y;
@@ -287,7 +293,7 @@ static void on_wheel(const struct ui_event *ev, const struct scene *seen,
     struct scene_at at = scene_pick(seen, ev->x, ev->y);
     bool over = at.item && at.item->hit.kind != HIT_COVER &&
                 ui_inside(seen->frame.stage, ev->x, ev->y);
-    if (s->help || !over || ev->wheel == 0) return;
+    if (s->help || s->lab.open || !over || ev->wheel == 0) return;
     if (over_wheel(ev, seen, s, out)) return;
     step_push(out, (struct step_action){
                        .verb = STEP_ZOOM,
@@ -341,7 +347,7 @@ static bool focused_key(const struct ui_event *ev, const struct scene *seen,
         step_push(out, it->hit.action);
         return true;
     }
-    if (it->hit.kind != HIT_SLIDER) return false;
+    if (it->hit.kind != HIT_SLIDER || it->hit.action.verb == STEP_LAB_AT) return false;
     int by = (ev->key == UI_KEY_RIGHT) - (ev->key == UI_KEY_LEFT);
     if (by == 0) return false;
     float notch = it->hit.whole ? 1 : slider_keys * (it->hit.hi - it->hit.lo);
@@ -378,7 +384,7 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
     }
     if (focused_key(ev, seen, s, out)) return;
     if (ui_tour_key(ev, seen, s, out) || presenter_key(ev, s, out)) return;
-    if (!s->help && over_key(ev, seen, s, out)) return;
+    if (!s->help && (over_key(ev, seen, s, out) || ui_lab_key(ev, s, out))) return;
     const struct scene_item *operand = scene_find(seen, UI_ID_OPERAND);
     if (ev->key == UI_KEY_ENTER && !ev->mods && operand && !s->help) {
         step_push(out, operand->hit.action);

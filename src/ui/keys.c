@@ -52,6 +52,7 @@ static const struct binding bindings[] = {
     {'/',          0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {UI_KEY_ENTER, 0,        false, {.verb = STEP_EDIT, .i = STEP_EDIT_TEXT}},
     {'o',          UI_CTRL,  false, {.verb = STEP_EDIT, .i = STEP_EDIT_PATH}},
+    {'s',          0,        true,  {.verb = STEP_LAB, .i = -1}},
     {'e',          0,        true,  {.verb = STEP_FIELD}}, /* of scene_field_cell */
     {'i',          0,        true,  {.verb = STEP_SWITCHES}},
     {'x',          0,        true,  {.verb = STEP_CORRECT}},
@@ -119,7 +120,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_LOOK, {"[", "]"}, "previous, next head"},
     {GROUP_LOOK, {"A"}, "two heads, difference"},
     {GROUP_LOOK, {"Shift [", "]"}, "another second head"},
-    {GROUP_LOOK, {"H"}, "every head at a glance"},
+    {GROUP_LOOK, {"H", "S"}, "every head, the labs"},
     {GROUP_LOOK, {"K"}, "decode: the KV cache"},
     {GROUP_LOOK, {"F"}, "everything in view"},
     {GROUP_LOOK, {"L"}, "weights on a log scale"},

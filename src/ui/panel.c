@@ -298,6 +298,10 @@ void ui_panel(const struct ui *u)
         draw_ghost(&p, u);
         return;
     }
+    if (u->s->lab.open) {
+        panel_lab(&p);
+        return;
+    }
     if (!is_ready(u)) {
         draw_waiting(&p);
         return;

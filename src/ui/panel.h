@@ -126,6 +126,13 @@ void panel_overview(struct panel *p);
 /* At GPT-2 scale and where there is room: the heads of the block in view. */
 void panel_heads(struct panel *p);
 
+/* ---- the labs: figures at the cursor ---------------------------------------------------- */
+
+void panel_lab(struct panel *p);
+/* A small button that opens one, from the panel's left edge, its middle at cy. */
+void panel_lab_button(const struct panel *p, float cy, enum step_lab_kind kind,
+                      const char *tip);
+
 /* ---- several rows ------------------------------------------------------------------------ */
 
 void panel_rows(struct panel *p);

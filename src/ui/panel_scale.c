@@ -76,6 +76,8 @@ void panel_scale(struct panel *p)
                    : scene_print(sc, "s \u00F7 \u221A%d = s \u00F7 %s", p->d_head, root));
     struct columns c = columns_of(p);
     float cy = p->y + HEAD_H * 0.5f;
+    panel_lab_button(p, cy, STEP_LAB_SATURATION,
+                     "What softmax does without the division, against d_head (S)");
     (void)ui_text(p->u, c.before + c.cell_w / 2, cy, ALIGN_CENTER, ui_figure, t->ink_soft,
                   "before");
     (void)ui_text(p->u, c.after + c.cell_w / 2, cy, ALIGN_CENTER, ui_figure, t->ink_soft,

@@ -211,6 +211,13 @@ bool ui_tour_key(const struct ui_event *ev, const struct scene *seen,
 bool ui_tour_click(const struct scene_at *at, const struct scene *seen,
                    const struct step_state *s, struct step_actions *out);
 
+/* ---- the labs ---------------------------------------------------------------------- */
+
+enum { UI_ID_LAB = 2160 /* opens the saturation lab, + 1 the cost lab */ };
+/* A key of the open lab. true: it was one. */
+bool ui_lab_key(const struct ui_event *ev, const struct step_state *s,
+                struct step_actions *out);
+
 void ui_code(const struct ui *u); /* the code drawer, where it is open */
 void ui_why(const struct ui *u); /* the stage's reasons, and the button that shows them */
 
