@@ -40,6 +40,31 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
 /* n numbers of mean 0 and variance 1, the first of one stream of many that a seed has; the
  * same everywhere. */
 void model_normals(float *out, size_t n, uint32_t seed, uint32_t stream);
+/* ---- the toy's words ------------------------------------------------------------------ */
+
+enum {
+    MODEL_TOY_D = 8, /* d_model of the toy */
+    MODEL_WORDS_MOST = 8,
+    MODEL_WORD_BYTES = 48
+};
+/* A text as words and signs, each with a space before it where there was one. */
+struct model_words {
+    int n;
+    char text[MODEL_WORDS_MOST][MODEL_WORD_BYTES + 2];
+};
+/* ERR_INPUT: no word, too many, one that is too long, no UTF-8; w stays as it was. */
+bool model_words_split(struct model_words *w, const char *text, size_t n, struct err *e);
+/* What model_make's toy reads. */
+struct model_words model_words_first(void);
+/* The toy with other words: h_i = embedding of word i + position i, rounded once. With the
+ * first words it is model_make's, to the bit. */
+bool model_make_words(struct model *m, const struct model_words *words, uint32_t seed,
+                      struct arena *mem, const struct attn_ctx *c, struct err *e);
+size_t model_words_bytes(void); /* of arena that it needs at most */
+/* [MODEL_TOY_D] each: functions of the word, of i, and of the seed alone. A space before a
+ * word is no part of it. */
+void model_embedding(double *out, const char *word, uint32_t seed);
+void model_position(float *out, int i, uint32_t seed);
 
 /* ---- the tokenizer -------------------------------------------------------------------- */
 

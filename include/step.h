@@ -62,7 +62,8 @@ enum step_pair { STEP_PAIR_NONE, STEP_PAIR_BESIDE, STEP_PAIR_MINUS, STEP_PAIR_CO
 enum step_option { STEP_OPT_SCALE, STEP_OPT_CAUSAL, STEP_OPT_RESIDUAL, STEP_OPT_COUNT };
 
 enum {
-    STEP_TOY_TOKENS = 5,
+    STEP_TOY_TOKENS = 5, /* of its first text */
+    STEP_TOY_MOST = 8,
     STEP_GPT2_TOKENS = 64,  /* at first; 1 .. STEP_MAX_TOKENS by control or --tokens */
     STEP_MAX_TOKENS = 1024, /* GPT-2's n_ctx */
     /* Of a loaded model: a trace keeps four n_tok x n_tok, 268 MB of them. */
@@ -376,7 +377,8 @@ enum step_verb {
 
     STEP_BLOCK,    /* i = block of a loaded model */
     STEP_BLOCK_BY, /* i = +1 or -1, stays inside */
-    STEP_EDIT, /* i = enum step_edit: a loaded model's text, or a path to open; 0: closes */
+    STEP_EDIT, /* i = enum step_edit: the toy's or a loaded model's text, or a path to open;
+                * 0: closes */
     STEP_TEXT_DONE,    /* what was edited is to be read, or opened */
     STEP_TEXT_CUT,     /* the text's other end is what it loses over the limit */
     STEP_TEXT_SPECIAL, /* enters the token <|endoftext|> */
@@ -425,7 +427,9 @@ enum step_verb {
     STEP_TOUR_PICK, /* ref = tensor (none: a token, a choice), row, col that is answered;
                      * i = enum step_verdict, which app fills in; STEP_REVEALED asks */
     STEP_PRESENT,   /* presenter mode on or off */
-    STEP_BLANK      /* its screen blank or not */
+    STEP_BLANK,     /* its screen blank or not */
+
+    STEP_READ /* i = number of the text that the scale in view reads, x = its tokens */
 };
 
 struct step_action {

@@ -100,6 +100,7 @@ struct ui_editor {
     int limit;        /* that are read */
     bool cut_front;   /* what is lost over the limit */
     bool has_special; /* there is a special token */
+    bool words;       /* of the toy, at most `limit` */
     bool path;        /* a path is edited, no text of a model */
     bool file;        /* it is of a file to be written: the export dialog */
     bool can_browse;  /* there is a file chooser */

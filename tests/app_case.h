@@ -3,5 +3,6 @@
 #define TESTS_APP_CASE_H
 
 int app_broken_tests(void);
+int app_edit_tests(void);
 
 #endif

@@ -107,7 +107,13 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--scal toy", "--scal"},
         {"-", "a folder or a file"},
         {"a.bin b.bin", "b.bin"},
-        {"--text hello", "for a model"},
+        {"--scale gpt2 --text hello", "for a model"},
+        {"--text a --words b", "--words out"},
+        {"--words 1,2,3,4,5", "9 words"},
+        {"--words \xFF", "UTF-8"},
+        {"--words a --row 2", "from 1 to 1"},
+        {"--edit Q", "MATRIX ROW COLUMN NUMBER"},
+        {"--tokens 3", "--words"},
         {"--block 1", "for a model"},
         {"a.bin --cut middle", "end or front"},
         {"a.bin --tokens 9", "random weights"},
@@ -218,7 +224,7 @@ static void every_option_is_in_the_help(void **state)
         "--hover",       "--view",   "--overview", "--sort",       "--decode",
         "--overview-at", "--log",    "--speed",    "--play",       "--density",
         "--state",       "--tour",   "--stop",     "--answer",     "--presenter",
-        "--edit"};
+        "--edit",        "--words"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_true(help_names(names[i]));
 }
@@ -676,5 +682,5 @@ int main(void)
         cmocka_unit_test(a_source_fits_its_state),
     };
     return cmocka_run_group_tests_name("app", tests, make_folder, remove_folder) +
-           app_broken_tests();
+           app_broken_tests() + app_edit_tests();
 }

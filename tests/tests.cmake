@@ -78,7 +78,7 @@ endif()
 
 # The program: parts without a screen; off screen; its command line; sessions as scripts;
 # pictures. Everything draws through SDL's offscreen driver.
-layer_test(app SOURCES tests/test_app_broken.c NEEDS PkgConfig::SDL2)
+layer_test(app SOURCES tests/test_app_broken.c tests/test_app_edit.c NEEDS PkgConfig::SDL2)
 add_executable(test_state tests/test_state.c tests/scene_case.c)
 target_link_libraries(test_state PRIVATE app PkgConfig::CMOCKA m sanitize warnings)
 add_test(NAME state COMMAND test_state)
@@ -195,7 +195,8 @@ add_test(NAME script_code COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DI
 add_test(NAME script_decode COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/decode.txt)
 add_test(NAME script_dive COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/dive.txt)
 add_test(NAME script_edit COMMAND headlight --seed 15 --script ${CMAKE_SOURCE_DIR}/tests/scripts/edit.txt)
-set_tests_properties(script_dive script_decode script_code script_edit PROPERTIES LABELS script)
+add_test(NAME script_words COMMAND headlight --script ${CMAKE_SOURCE_DIR}/tests/scripts/words.txt)
+set_tests_properties(script_words script_dive script_decode script_code script_edit PROPERTIES LABELS script)
 
 # LeakSanitizer's tracer dies of a null pointer of its own where llvmpipe's threads have come
 # and gone: what draws is searched for leaks by valgrind (tests/valgrind.cmake) instead.

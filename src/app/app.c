@@ -58,7 +58,8 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
     if (a->compare) a->compare->event = a->wake;
     app_rescale(a);
     a->step.past = step_past_create();
-    if (!a->step.past) {
+    bool kept = !c->words || texts_keep(&a->source.read, c->words, strlen(c->words)) == 1;
+    if (!a->step.past || !kept) {
         app_fini(a);
         return err_set(e, ERR_SYSTEM, "out of memory for what can be undone");
     }
@@ -98,6 +99,7 @@ bool app_paper(struct app *a, struct err *e)
 const char *app_state(const struct app *a, struct arena *mem, struct err *e)
 {
     const struct loaded *l = &a->source.loaded;
+    const struct text_kept *words = source_words(&a->source, &a->step);
     bool loaded = step_is_loaded(&a->step.place[STEP_GPT2]);
     bool compared =
         a->compare && compare_view_fits(a->compare, source_key(&a->source, &a->step));
@@ -107,6 +109,8 @@ const char *app_state(const struct app *a, struct arena *mem, struct err *e)
         .text = l->typed,
         .n_text = loaded ? l->n_typed : 0,
         .cut_front = loaded && l->cut_front,
+        .words = words ? words->bytes : NULL,
+        .n_words = words ? words->n : 0,
         .compare = compared ? a->compare->cmp.cli->compare : NULL,
         .tolerance = compared ? a->compare->cmp.cli->tolerance : 0.0,
         .w = a->px_w,
@@ -205,12 +209,14 @@ void app_apply(struct app *a, struct step_action action)
         open_link(a, action.i);
         return;
     }
+    if (done && (action.verb == STEP_UNDO || action.verb == STEP_REDO))
+        source_follow(&a->source, &a->step);
     typing_follow(a);
     if (done && action.verb == STEP_TEXT_DONE) {
         typing_end(a);
         return;
     }
-    if (done && action.verb == STEP_TEXT_CUT && !a->editor.path) {
+    if (done && action.verb == STEP_TEXT_CUT && !a->editor.path && !a->editor.words) {
         a->source.loaded.cut_front = a->editor.cut_front = !a->editor.cut_front;
         typing_look(a);
     }

@@ -31,6 +31,7 @@ struct app_config {
     const char *shader_dir;
     const struct settings *settings;  /* NULL: none are remembered */
     const struct step_actions *start; /* applied to the first state; may be NULL */
+    const char *words;                /* text number 1 of start; may be NULL */
     bool cut_front;                   /* a text over a model's limit loses its front */
     const char *warning;              /* for the message bar; may be NULL */
     struct compare_view *compare;     /* the caller's, shown all the while; may be NULL */

@@ -17,7 +17,8 @@ const char *const cli_help[] = {
     "  --text TEXT          what it reads; ids in digits where it has no tokenizer\n"
     "  --cut end|front      what a text over its limit loses: its end, or its front\n"
     "  --block B            block in view, from 1\n"
-    "  --scale toy|gpt2     five tokens of eight numbers, or GPT-2's dimensions\n"
+    "  --scale toy|gpt2     a few tokens of eight numbers, or GPT-2's dimensions\n"
+    "  --words TEXT         of the toy, 1 to 8; without a MODEL --text does the same\n"
     "  --tokens N           1 to 1024 tokens, at GPT-2 scale, without a MODEL\n"
     "  --seed S             of the random weights, 0 to 4294967295\n"
     "  --stage K            stage 1 to 7\n"
@@ -123,6 +124,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_LEAST] = "--least",
     [OPT_BREAK] = "--break",
     [OPT_SEE] = "--see",
+    [OPT_WORDS] = "--words",
     [OPT_EDIT] = "--edit",
     [OPT_CODE] = "--code",
     [OPT_CODE_SCROLL] = "--code-scroll",
@@ -189,7 +191,8 @@ static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
         g->at[o] = "";
         return true;
     }
-    if (!value && *i + 1 < argc && (o == OPT_TEXT || strncmp(argv[*i + 1], "--", 2) != 0))
+    if (!value && *i + 1 < argc &&
+        (o == OPT_TEXT || o == OPT_WORDS || strncmp(argv[*i + 1], "--", 2) != 0))
         value = argv[++*i];
     if (!value || value[0] == '\0')
         return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);

@@ -33,6 +33,7 @@ struct cli {
     const char *path;  /* of the picture or the script; argv's */
     const char *model; /* folder or file, NULL: none; argv's, as text */
     const char *text;  /* that it is to read, NULL: a text of our own */
+    const char *words; /* of the toy, NULL: its first; text number 1 of start */
     bool cut_front;    /* over its limit the text loses its front */
     struct step_actions
         when_opened; /* what can only be asked of the model once it is there */

@@ -33,6 +33,7 @@ enum option {
     OPT_LEAST,
     OPT_BREAK,
     OPT_SEE,
+    OPT_WORDS,
     OPT_EDIT,
     OPT_CODE,
     OPT_CODE_SCROLL,

@@ -2,6 +2,7 @@
 #include "cli_options.h"
 
 #include "breaks.h"
+#include "model.h"
 #include "names.h"
 #include "scene.h"
 #include "state.h"
@@ -107,26 +108,54 @@ static bool model_options(struct cli *c, const struct given *g, struct err *e)
     return row_list(&c->when_opened, g, STEP_MODEL_TOKENS, e);
 }
 
+/* The toy's words. It is in view at the start, whatever is asked for behind that. */
+static bool words_option(struct cli *c, const struct given *g, bool toy, int *n,
+                         struct err *e)
+{
+    struct model_words words;
+    enum option o = g->at[OPT_WORDS] || g->model || !toy ? OPT_WORDS : OPT_TEXT;
+    const char *text = g->at[o];
+    char where[96];
+    if (!text) return true;
+    if (g->at[OPT_TEXT] && g->at[OPT_WORDS] && !g->model)
+        return err_set(e, ERR_USAGE, "--text %.80s: leave it or --words out",
+                       g->at[OPT_TEXT]);
+    (void)snprintf(where, sizeof where, "%s %.80s", cli_option_names[o], text);
+    if (!model_words_split(&words, text, strlen(text), e)) {
+        e->code = ERR_USAGE;
+        return err_at(e, where);
+    }
+    c->words = text;
+    *n = words.n;
+    step_push(&c->start,
+              (struct step_action){.verb = STEP_READ, .i = 1, .x = (float)words.n});
+    return true;
+}
+
 /* Scale, tokens, seed, head, row: each one's range depends on those before. */
 bool cli_place_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const scales[2] = {"toy", "gpt2"};
     const struct step_state first = step_initial();
     int scale = STEP_TOY;
+    int n_word = STEP_TOY_TOKENS;
+    if (!cli_one_of(g, OPT_SCALE, scales, &scale, e) ||
+        !words_option(c, g, scale == STEP_TOY, &n_word, e))
+        return false;
     if (g->model) return model_options(c, g, e);
     for (int o = OPT_TEXT; o <= OPT_BLOCK; o++)
-        if (g->at[o])
+        if (g->at[o] && !(o == OPT_TEXT && scale == STEP_TOY))
             return err_set(e, ERR_USAGE,
                            "%s %s: is for a model; name one, see "
                            "headlight --help",
                            cli_option_names[o], g->at[o]);
-    if (!cli_one_of(g, OPT_SCALE, scales, &scale, e)) return false;
     if (g->at[OPT_TOKENS] && scale == STEP_TOY)
         return err_set(e, ERR_USAGE,
-                       "--tokens %s: the toy always has %d tokens; add --scale gpt2",
-                       g->at[OPT_TOKENS], STEP_TOY_TOKENS);
+                       "--tokens %s: the toy\u2019s are its words, see --words; or add "
+                       "--scale gpt2",
+                       g->at[OPT_TOKENS]);
     const struct attn_dims dims = first.place[scale].dims;
-    long long tokens = dims.n_tok;
+    long long tokens = scale == STEP_TOY ? n_word : dims.n_tok;
     long long seed = 0;
     long long head = 1;
     if (!cli_whole(g, OPT_TOKENS, 1, STEP_MAX_TOKENS, "the number of tokens", &tokens,

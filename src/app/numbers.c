@@ -36,7 +36,7 @@ static bool open_net(struct numbers *s, const struct cli *c, char *note, size_t 
 bool numbers_open(struct numbers *s, const struct cli *c, char *note, size_t room,
                   struct err *e)
 {
-    *s = (struct numbers){.step = step_initial()};
+    *s = (struct numbers){.step = step_initial(), .words = c->words};
     note[0] = '\0';
     if (!run_kernels(&s->attn, e)) return false;
     s->pool = attn_pool_create(SDL_GetCPUCount());
@@ -90,6 +90,11 @@ bool numbers_block(struct numbers *s, int l, struct model_block *out, struct err
         if (!kept && (!model_net_run(s->net, l, &s->attn, e) ||
                       !run_model_view(&s->view, key, s->net, &s->attn, e) ||
                       !second_half(s, l, e)))
+            return false;
+    } else if (!kept && key.text && s->words) {
+        struct model_words words;
+        if (!model_words_split(&words, s->words, strlen(s->words), e) ||
+            !run_model_words(&s->view, key, &words, &s->attn, e))
             return false;
     } else if (!kept && !run_model_make(&s->view, key, &s->attn, e)) {
         return false;

@@ -19,6 +19,7 @@ struct numbers {
     struct loaded *loaded;
     struct model_net *net; /* NULL: weights from a seed */
     const char *text;      /* as given, NULL: none */
+    const char *words;     /* of the toy, NULL: its first */
     struct run_model view; /* of the block in hand */
     struct arena mlp_mem;
     struct model_mlp mlp;

@@ -24,6 +24,22 @@ static void set_chip(struct ui_editor_chip *c, const struct model_bpe *bpe, int3
     c->text[len] = '\0';
 }
 
+void preview_words(struct ui_editor *ed, const struct model_words *words)
+{
+    ed->first_chip = 0;
+    ed->caret_chip = -1;
+    for (ed->n_chip = 0; ed->n_chip < words->n; ed->n_chip++) {
+        struct ui_editor_chip *c = &ed->chip[ed->n_chip];
+        const char *word = words->text[ed->n_chip];
+        size_t len = strlen(word);
+        if (len >= sizeof c->text) len = sizeof c->text - 1;
+        while (len > 0 && ((unsigned char)word[len] & 0xC0) == 0x80) len--;
+        memcpy(c->text, word, len);
+        c->text[len] = '\0';
+        c->joins = false;
+    }
+}
+
 void preview_tokens(struct ui_editor *ed, const struct loaded *l,
                     const struct loaded_ids *ids)
 {

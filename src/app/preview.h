@@ -5,6 +5,8 @@
 #include "loaded.h"
 #include "ui.h"
 
+/* The words of the toy. */
+void preview_words(struct ui_editor *ed, const struct model_words *words);
 /* Those around the caret, of ids, which are what l makes of the editor's text. None without
  * a tokenizer. */
 void preview_tokens(struct ui_editor *ed, const struct loaded *l,

@@ -15,6 +15,7 @@ struct run_key run_key_of(const struct step_state *s)
                           .head = p->head,
                           .second = step_second(s) + 1,
                           .opts = step_opts_of(s),
+                          .text = s->scale == STEP_TOY ? p->text : 0,
                           .block = p->block};
     for (int i = 0; i < p->n_edit; i++)
         if (step_given_is_here(s, &p->edits[i]))
@@ -60,7 +61,8 @@ static bool same_given(const struct run_key *a, const struct run_key *b)
 bool run_key_same_model(struct run_key a, struct run_key b)
 {
     if (a.scale != b.scale || a.model != b.model) return false;
-    return a.model ? a.text == b.text && a.block == b.block : a.seed == b.seed;
+    if (a.text != b.text) return false;
+    return a.model ? a.block == b.block : a.seed == b.seed;
 }
 
 bool run_key_same(struct run_key a, struct run_key b)
@@ -110,6 +112,20 @@ bool run_model_make(struct run_model *m, struct run_key key, const struct attn_c
     m->made = false;
     if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
     if (!model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e)) return false;
+    m->key = key;
+    m->n_made++;
+    m->made = pack(m, c, e);
+    return m->made;
+}
+
+bool run_model_words(struct run_model *m, struct run_key key,
+                     const struct model_words *words, const struct attn_ctx *c,
+                     struct err *e)
+{
+    m->made = false;
+    if (!make_room(&m->mem, model_words_bytes(), e) ||
+        !model_make_words(&m->model, words, key.seed, &m->mem, c, e))
+        return false;
     m->key = key;
     m->n_made++;
     m->made = pack(m, c, e);

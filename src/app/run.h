@@ -23,7 +23,8 @@ struct run_key {
     int n_tok, head; /* head from 0 */
     int second;      /* head beside it, from 1; 0: none */
     struct attn_opts opts;
-    uint32_t model, text; /* which opened model and text of it; 0: weights from a seed */
+    uint32_t model, text; /* which opened model and text of it; model 0: weights from a
+                           * seed, and the text is the toy's, 0: its first */
     int block;            /* from 0; of an opened model */
     int n_given;          /* numbers that are not computed, of this block */
     struct attn_edit given[STEP_GIVEN_MOST];
@@ -49,6 +50,10 @@ struct run_model {
 /* ERR_CANCELLED, ERR_SYSTEM (no memory): there is no model then. */
 bool run_model_make(struct run_model *m, struct run_key key, const struct attn_ctx *c,
                     struct err *e);
+/* The same of the toy with other words than its first. */
+bool run_model_words(struct run_model *m, struct run_key key,
+                     const struct model_words *words, const struct attn_ctx *c,
+                     struct err *e);
 /* The same of block key.block of an opened model, whose input has been computed. */
 bool run_model_view(struct run_model *m, struct run_key key, struct model_net *net,
                     const struct attn_ctx *c, struct err *e);

@@ -25,6 +25,7 @@ void source_fini(struct source *s)
     ghost_right_fini(&s->toy_right);
     heads_fini(&s->toy_heads);
     run_model_fini(&s->toy_model);
+    texts_fini(&s->read);
     SDL_free(s->text);
     SDL_free(s->opening);
     SDL_free(s->path);
@@ -78,7 +79,11 @@ enum source_news source_news(struct source *s, struct step_state *st, char *note
         model_net_close(net);
         ok = false;
     }
-    if (ok) show(s, st, true);
+    if (ok) {
+        s->loaded_first = texts_keep(&s->read, s->loaded.typed, s->loaded.n_typed);
+        s->loaded_text = 0;
+        show(s, st, true);
+    }
     /* The reader's words begin with the file at fault, as a rule; the rest is said here. */
     const char *name = strrchr(s->opening, '/');
     name = name && name[1] ? name + 1 : s->opening;
@@ -97,20 +102,64 @@ enum source_news source_news(struct source *s, struct step_state *st, char *note
 bool source_set_text(struct source *s, struct step_state *st, const char *text,
                      size_t len, char *note, size_t room, struct err *e)
 {
+    uint32_t number = texts_keep(&s->read, text, len);
+    if (number == 0) return err_set(e, ERR_SYSTEM, "out of memory for the text");
     if (!loaded_set_text(&s->loaded, text, len, note, room, e)) return false;
+    (void)step_apply(st, (struct step_action){.verb = STEP_READ,
+                                              .i = (int)number,
+                                              .x = (float)s->loaded.ids.n});
+    s->loaded_text = number;
     show(s, st, false);
     return true;
 }
 
+void source_follow(struct source *s, struct step_state *st)
+{
+    const struct step_place *p = &st->place[STEP_GPT2];
+    char note[256];
+    struct err e;
+    if (!step_is_loaded(p) || p->text == s->loaded_text) return;
+    const struct text_kept *t = texts_get(&s->read, p->text ? p->text : s->loaded_first);
+    if (!t || !loaded_set_text(&s->loaded, t->bytes, t->n, note, sizeof note, &e)) return;
+    s->loaded_text = p->text;
+    show(s, st, false);
+}
+
+bool source_set_words(struct source *s, struct step_state *st, const char *text,
+                      size_t len, struct err *e)
+{
+    struct model_words words;
+    if (!model_words_split(&words, text, len, e)) return false;
+    uint32_t number = texts_keep(&s->read, text, len);
+    if (number == 0) return err_set(e, ERR_SYSTEM, "out of memory for the text");
+    return step_apply(st, (struct step_action){.verb = STEP_READ,
+                                               .i = (int)number,
+                                               .x = (float)words.n}) ||
+           err_set(e, ERR_SYSTEM, "out of memory for what can be undone");
+}
+
+const struct text_kept *source_words(const struct source *s, const struct step_state *st)
+{
+    return texts_get(&s->read, st->place[STEP_TOY].text);
+}
+
 /* ---- runs ------------------------------------------------------------------------------- */
+
+static bool toy_model(struct source *s, struct run_key key)
+{
+    struct model_words words;
+    const struct text_kept *t = texts_get(&s->read, key.text);
+    if (run_model_is(&s->toy_model, key)) return true;
+    if (!t) return run_model_make(&s->toy_model, key, &s->attn, &s->failed);
+    return model_words_split(&words, t->bytes, t->n, &s->failed) &&
+           run_model_words(&s->toy_model, key, &words, &s->attn, &s->failed);
+}
 
 static const struct run *toy_run(struct source *s, struct run_key key)
 {
     worker_cancel(s->worker);
     if (s->toy.made && run_key_same(s->toy.key, key)) return &s->toy;
-    if (!run_model_is(&s->toy_model, key) &&
-        !run_model_make(&s->toy_model, key, &s->attn, &s->failed))
-        return NULL;
+    if (!toy_model(s, key)) return NULL;
     if (!run_make(&s->toy, key, &s->toy_model.model, &s->attn, &s->failed)) return NULL;
     s->toy.version++;
     if (!run_key_is_right(key)) {

@@ -9,6 +9,7 @@
 #include "loaded.h"
 #include "run.h"
 #include "scene.h"
+#include "texts.h"
 #include "worker.h"
 
 struct source {
@@ -26,6 +27,9 @@ struct source {
     struct worker *worker;
     struct lab *lab;
     struct loaded loaded;
+    struct texts read;     /* that the state can name */
+    uint32_t loaded_first; /* of these, the loaded model's first */
+    uint32_t loaded_text;  /* as the state names the one it reads: 0, its first */
     char *text;    /* that the model being opened is to read; NULL: a text of our own */
     char *opening; /* path of the model being opened, NULL: none is */
     char *path;    /* of the loaded model, NULL: none is */
@@ -48,6 +52,14 @@ enum source_news source_news(struct source *s, struct step_state *st, char *note
  * the former one stays. */
 bool source_set_text(struct source *s, struct step_state *st, const char *text,
                      size_t len, char *note, size_t room, struct err *e);
+
+/* The same for the words of the toy. */
+bool source_set_words(struct source *s, struct step_state *st, const char *text,
+                      size_t len, struct err *e);
+/* The words that the toy reads, as they were typed. NULL: its first. */
+const struct text_kept *source_words(const struct source *s, const struct step_state *st);
+/* After undo and redo: the loaded model reads what the state says. */
+void source_follow(struct source *s, struct step_state *st);
 
 /* What is there for the state now; wait: blocks until it fits. Valid until the next
  * call. Everything but message is filled in. */

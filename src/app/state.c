@@ -155,6 +155,13 @@ static void put_scale(struct line *l, const struct state_shown *now)
     say(l, " --scale %s", now->step->scale == STEP_TOY ? "toy" : "gpt2");
 }
 
+static void put_words(struct line *l, const struct state_shown *now)
+{
+    if (!now->words || now->step->scale != STEP_TOY) return;
+    say(l, " --words");
+    put_word(l, now->words, now->n_words);
+}
+
 static void put_weights(struct line *l, const struct state_shown *now)
 {
     const struct step_place *p = step_place_of(now->step);
@@ -329,9 +336,9 @@ static void put_tour(struct line *l, const struct state_shown *now)
 
 /* What changes the screen has its option here and in cli.c. */
 static void (*const parts[])(struct line *, const struct state_shown *) = {
-    put_model,    put_scale,  put_weights, put_place,    put_time, put_pair,
-    put_switches, put_edits,  put_sources, put_overview, put_lab,  put_cells,
-    put_view,     put_window, put_compare, put_tour,
+    put_model, put_scale,    put_words,  put_weights, put_place,    put_time,
+    put_pair,  put_switches, put_edits,  put_sources, put_overview, put_lab,
+    put_cells, put_view,     put_window, put_compare, put_tour,
 };
 
 size_t state_line_bytes(const struct state_shown *now)
@@ -340,7 +347,7 @@ size_t state_line_bytes(const struct state_shown *now)
         A_BYTE = 4,
         OPTIONS = 2048 + 64 * STEP_GIVEN_MOST
     }; /* a byte as \ooo; everything but texts */
-    size_t n = now->n_text + (now->model ? strlen(now->model) : 0) +
+    size_t n = now->n_text + now->n_words + (now->model ? strlen(now->model) : 0) +
                (now->compare ? strlen(now->compare) : 0) +
                (now->tour ? strlen(now->tour) : 0);
     return A_BYTE * n + OPTIONS;

@@ -16,6 +16,8 @@ struct state_shown {
     const char *text;  /* that it reads: n_text bytes, UI_EDITOR_SPECIAL among them */
     size_t n_text;
     bool cut_front;
+    const char *words; /* that the toy reads, NULL: its first; n_words bytes */
+    size_t n_words;
     const char *compare; /* path of the dump beside it; NULL: none */
     double tolerance;    /* of the comparison; 0: the usual */
     const char *tour;    /* file of the guided tour; "", NULL: the program's own */

@@ -31,11 +31,21 @@ void typing_look(struct app *a)
         ed->pick = -1;
         return;
     }
+    ed->n_chip = 0;
+    if (ed->words) {
+        struct model_words words;
+        bool are = model_words_split(&words, ed->text, (size_t)ed->n, &e);
+        ed->count = are ? (size_t)words.n : 0;
+        if (are)
+            preview_words(ed, &words);
+        else
+            (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
+        return;
+    }
     struct loaded_ids ids;
     bool ok = loaded_encode(&a->source.loaded, ed->text, (size_t)ed->n, &ids, &e);
     ed->count = ok ? ids.all : 0;
     if (!ok) (void)snprintf(ed->wrong, sizeof ed->wrong, "%s", e.text);
-    ed->n_chip = 0;
     if (ok) preview_tokens(ed, &a->source.loaded, &ids);
 }
 
@@ -57,8 +67,18 @@ void typing_follow(struct app *a)
     ed->file = a->edited == STEP_EDIT_EXPORT;
     ed->path = ed->file || a->edited == STEP_EDIT_PATH;
     ed->has_special = false;
+    ed->words = a->edited == STEP_EDIT_TEXT && a->step.scale == STEP_TOY;
     ed->can_browse = ed->path && !ed->file && !a->headless && browse_is_there();
-    if (a->edited == STEP_EDIT_TEXT) {
+    if (ed->words) {
+        char text[MODEL_WORDS_MOST * (MODEL_WORD_BYTES + 2)] = "";
+        const struct text_kept *now = source_words(&a->source, &a->step);
+        const struct model_words first = model_words_first();
+        size_t n = 0;
+        for (int i = 0; i < first.n; i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", first.text[i]);
+        ed->limit = MODEL_WORDS_MOST;
+        ui_editor_begin(ed, now ? now->bytes : text, now ? now->n : n);
+    } else if (a->edited == STEP_EDIT_TEXT) {
         const struct model_bpe *bpe = model_net_bpe(l->net);
         ed->limit = l->limit;
         ed->cut_front = l->cut_front;
@@ -85,6 +105,7 @@ static bool read_edited(struct app *a, struct err *e)
         if (!path[0]) return err_set(e, ERR_INPUT, "type the path of a model");
         return app_open(a, path, NULL, NULL, e);
     }
+    if (ed->words) return source_set_words(&a->source, &a->step, ed->text, n, e);
     char note[sizeof a->message] = "";
     if (!source_set_text(&a->source, &a->step, ed->text, n, note, sizeof note, e))
         return false;

@@ -1,9 +1,9 @@
 /* Models made from a seed: a recipe says how wide each tensor's normals spread, and one
  * function follows it. What is random here is labelled random. */
-#include "model.h"
-#include "random.h"
+#include "seeded.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* W_Q and W_K of GPT-2 small's first block, head by head: geometric mean of the two
  * matrices' sd, as measured. Heads differ, and so do the rows of their softmax. */
@@ -13,7 +13,8 @@ static const float gpt2_qk_sd[12] = {0.245f, 0.278f, 0.229f, 0.326f, 0.286f, 0.3
 /* At 0.5, Q and K of the toy stay within about 3.5 and its scores within about 10. */
 static const float toy_qk_sd[2] = {0.5f, 0.5f};
 
-static const char *const toy_tokens[] = {"the", " cat", " sat", " down", "."};
+const char *const seeded_toy_tokens[SEEDED_TOY_TOKENS] = {"the", " cat", " sat", " down",
+                                                          "."};
 
 /* Standard deviations of normals. */
 struct recipe {
@@ -37,8 +38,8 @@ static const struct recipe recipes[] = {
     [MODEL_TOY] =
         {
             .label = "toy · random weights",
-            .tokens = toy_tokens,
-            .dims = {.n_tok = 5, .d_model = 8, .n_head = 2},
+            .tokens = seeded_toy_tokens,
+            .dims = {.n_tok = SEEDED_TOY_TOKENS, .d_model = MODEL_TOY_D, .n_head = 2},
             .qk_sd = toy_qk_sd,
             .v_sd = 0.5f,
             .o_sd = 0.5f,
@@ -64,27 +65,12 @@ static const struct recipe recipes[] = {
         },
 };
 
-/* One stream of random numbers a tensor. Their order is part of what a seed means: new
- * ones go to the end. */
-enum stream {
-    STREAM_W_Q,
-    STREAM_W_K,
-    STREAM_W_V,
-    STREAM_W_O,
-    STREAM_B_Q,
-    STREAM_B_K,
-    STREAM_B_V,
-    STREAM_B_O,
-    STREAM_GAIN,
-    STREAM_SHIFT,
-    STREAM_H
-};
-
 /* Writable sides of the model's arrays while they are filled. */
 struct making {
     const struct recipe *r;
     uint32_t seed;
     float *w_qkv, *w_o, *b_qkv, *b_o, *gain, *shift, *h, *x;
+    const struct model_words *words; /* NULL: h is random */
 };
 
 /* floats in each of the arrays, in the order in which they are pushed */
@@ -99,13 +85,30 @@ static struct sizes sizes_of(const struct recipe *r)
     return (struct sizes){{3 * d * d, d * d, 3 * b, b, d, d, n * d, n * d}};
 }
 
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64; /* as arena_push rounds */
+}
+
+static size_t bytes_of(const struct recipe *r)
+{
+    struct sizes s = sizes_of(r);
+    size_t bytes = 0;
+    for (int i = 0; i < ARRAY_COUNT; i++) bytes += rounded(s.n[i] * sizeof(float));
+    return bytes;
+}
+
 size_t model_bytes(enum model_kind kind)
 {
-    struct sizes s = sizes_of(&recipes[kind]);
-    size_t bytes = 0;
-    for (int i = 0; i < ARRAY_COUNT; i++)
-        bytes += (s.n[i] * sizeof(float) + 63) / 64 * 64; /* as arena_push rounds */
-    return bytes;
+    return bytes_of(&recipes[kind]);
+}
+
+size_t model_words_bytes(void)
+{
+    struct recipe r = recipes[MODEL_TOY];
+    r.dims.n_tok = MODEL_WORDS_MOST;
+    return bytes_of(&r) + rounded(sizeof(struct model_words)) +
+           rounded(MODEL_WORDS_MOST * sizeof(char *));
 }
 
 static bool push_all(struct making *m, struct arena *mem)
@@ -121,7 +124,7 @@ static bool push_all(struct making *m, struct arena *mem)
 }
 
 /* n normals of a tensor's stream from element `first` on. */
-static void fill(const struct making *m, float *out, size_t n, enum stream stream,
+static void fill(const struct making *m, float *out, size_t n, enum seeded_stream stream,
                  size_t first, float sd)
 {
     random_normals(out, n, random_key(m->seed, stream), first, 0.0f, sd);
@@ -135,23 +138,23 @@ static void fill_w_qkv_row(const struct making *m, size_t r)
     float *row = m->w_qkv + r * 3 * d;
     for (size_t h = 0; h < n_head; h++) {
         size_t col = h * d_head, i = r * d + col;
-        fill(m, row + col, d_head, STREAM_W_Q, i, m->r->qk_sd[h]);
-        fill(m, row + d + col, d_head, STREAM_W_K, i, m->r->qk_sd[h]);
+        fill(m, row + col, d_head, SEEDED_W_Q, i, m->r->qk_sd[h]);
+        fill(m, row + d + col, d_head, SEEDED_W_K, i, m->r->qk_sd[h]);
     }
-    fill(m, row + 2 * d, d, STREAM_W_V, r * d, m->r->v_sd);
+    fill(m, row + 2 * d, d, SEEDED_W_V, r * d, m->r->v_sd);
 }
 
 static void fill_vectors(const struct making *m)
 {
     const struct recipe *r = m->r;
     size_t d = (size_t)r->dims.d_model;
-    random_normals(m->gain, d, random_key(m->seed, STREAM_GAIN), 0, r->gain, r->gain_sd);
-    fill(m, m->shift, d, STREAM_SHIFT, 0, r->shift_sd);
+    random_normals(m->gain, d, random_key(m->seed, SEEDED_GAIN), 0, r->gain, r->gain_sd);
+    fill(m, m->shift, d, SEEDED_SHIFT, 0, r->shift_sd);
     if (!r->bias) return;
-    fill(m, m->b_qkv, d, STREAM_B_Q, 0, r->b_q_sd);
-    fill(m, m->b_qkv + d, d, STREAM_B_K, 0, r->b_k_sd);
-    fill(m, m->b_qkv + 2 * d, d, STREAM_B_V, 0, r->b_v_sd);
-    fill(m, m->b_o, d, STREAM_B_O, 0, r->b_o_sd);
+    fill(m, m->b_qkv, d, SEEDED_B_Q, 0, r->b_q_sd);
+    fill(m, m->b_qkv + d, d, SEEDED_B_K, 0, r->b_k_sd);
+    fill(m, m->b_qkv + 2 * d, d, SEEDED_B_V, 0, r->b_v_sd);
+    fill(m, m->b_o, d, SEEDED_B_O, 0, r->b_o_sd);
 }
 
 static bool cancelled(const struct attn_ctx *c)
@@ -167,25 +170,25 @@ static bool fill_all(const struct making *m, const struct attn_ctx *c)
     for (size_t r = 0; r < d; r++) {
         if (cancelled(c)) return false;
         fill_w_qkv_row(m, r);
-        fill(m, m->w_o + r * d, d, STREAM_W_O, r * d, m->r->o_sd);
+        fill(m, m->w_o + r * d, d, SEEDED_W_O, r * d, m->r->o_sd);
     }
-    for (size_t i = 0; i < n; i++) {
+    if (m->words) seeded_words_h(m->h, m->words, m->seed);
+    for (size_t i = 0; i < n && !m->words; i++) {
         if (cancelled(c)) return false;
-        fill(m, m->h + i * d, d, STREAM_H, i * d, m->r->h_sd);
+        fill(m, m->h + i * d, d, SEEDED_H, i * d, m->r->h_sd);
     }
     return true;
 }
 
-bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct arena *mem,
-                const struct attn_ctx *c, struct err *e)
+static bool make(struct model *m, enum model_kind kind, struct making k,
+                 struct arena *mem, const struct attn_ctx *c, struct err *e)
 {
-    struct making k = {.r = &recipes[kind], .seed = seed};
     int n = k.r->dims.n_tok, d = k.r->dims.d_model;
     size_t used = mem->used;
     if (!push_all(&k, mem)) {
         mem->used = used;
         return err_set(e, ERR_SYSTEM, "%s: no room in memory: %zu bytes are needed",
-                       k.r->label, model_bytes(kind));
+                       k.r->label, bytes_of(k.r));
     }
     struct attn_mat x = {k.x, n, d, d};
     struct attn_cmat h = {k.h, n, d, d};
@@ -202,7 +205,7 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
     }
     *m = (struct model){
         .kind = kind,
-        .seed = seed,
+        .seed = k.seed,
         .dims = k.r->dims,
         .weights =
             {
@@ -225,4 +228,33 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
 void model_normals(float *out, size_t n, uint32_t seed, uint32_t stream)
 {
     random_normals(out, n, random_key(seed, stream), 0, 0.0f, 1.0f);
+}
+
+bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct arena *mem,
+                const struct attn_ctx *c, struct err *e)
+{
+    return make(m, kind, (struct making){.r = &recipes[kind], .seed = seed}, mem, c, e);
+}
+
+bool model_make_words(struct model *m, const struct model_words *words, uint32_t seed,
+                      struct arena *mem, const struct attn_ctx *c, struct err *e)
+{
+    struct recipe r = recipes[MODEL_TOY];
+    size_t used = mem->used;
+    struct model_words *own = arena_push(mem, 1, sizeof *own);
+    const char **tokens = arena_push(mem, MODEL_WORDS_MOST, sizeof *tokens);
+    bool ok = own && tokens;
+    if (!ok)
+        (void)err_set(e, ERR_SYSTEM, "%s: no room in memory: %zu bytes are needed",
+                      r.label, model_words_bytes());
+    if (ok) {
+        *own = *words;
+        for (int i = 0; i < own->n; i++) tokens[i] = own->text[i];
+        r.dims.n_tok = own->n;
+        r.tokens = tokens;
+        ok = make(m, MODEL_TOY, (struct making){.r = &r, .seed = seed, .words = own}, mem,
+                  c, e);
+    }
+    if (!ok) mem->used = used;
+    return ok;
 }

@@ -99,6 +99,10 @@ struct change {
         struct attn_opts opts;
         uint32_t number;
         struct given_value edit;
+        struct {
+            uint32_t text;
+            int n_tok;
+        } read;
     } before, after;
 };
 /* Keeps the change that is about to be made. false: no memory, it must not be made. */

@@ -109,7 +109,8 @@ static void set(struct step_state *s, const struct change *c, const union change
         set_tokens(s, p, (int)v->number);
         break;
     case CHANGE_TEXT:
-        p->text = v->number;
+        p->text = v->read.text;
+        set_tokens(s, p, v->read.n_tok);
         break;
     case CHANGE_EDIT:
         edit_put(p, &v->edit);

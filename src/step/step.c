@@ -115,7 +115,7 @@ struct step_state step_initial(void)
         .anchor = 3, /* "down": it sees enough tokens for a blend, and one is masked */
         .pin = step_no_ref(),
         .view = step_fitted,
-        .limit = STEP_TOY_TOKENS,
+        .limit = STEP_TOY_MOST,
     };
     s.place[STEP_GPT2] = (struct step_place){
         .dims = {.n_tok = STEP_GPT2_TOKENS, .d_model = 768, .n_head = 12}, /* 124M */
@@ -148,6 +148,7 @@ void step_load(struct step_state *s, const struct step_model *m)
         past_forget_model(s);
         memset(p->edits, 0, sizeof p->edits);
         p->n_edit = 0;
+        p->text = 0;
     }
     bool same = p->n_block == m->n_block && p->dims.d_model == m->dims.d_model &&
                 p->dims.n_head == m->dims.n_head;
@@ -217,6 +218,28 @@ static bool do_tokens(struct step_state *s, const struct step_action *a)
         return false;
     if (!note(s, CHANGE_TOKENS, (uint32_t)p->dims.n_tok, (uint32_t)a->i, 1)) return false;
     set_tokens(s, p, a->i);
+    return true;
+}
+
+/* Another text: what was given for tokens that it lacks counts again where they come back. */
+static bool do_read(struct step_state *s, const struct step_action *a)
+{
+    struct step_place *p = step_here(s);
+    int n = (int)a->x;
+    bool reads = s->scale == STEP_TOY || step_is_loaded(p);
+    if (!reads || a->i < 0 || !(a->x >= 1.0f) || n > p->limit || (float)n != a->x)
+        return false;
+    struct change c;
+    memset(&c, 0, sizeof c);
+    c.kind = CHANGE_TEXT;
+    c.scale = s->scale;
+    c.before.read.text = p->text;
+    c.before.read.n_tok = p->dims.n_tok;
+    c.after.read.text = (uint32_t)a->i;
+    c.after.read.n_tok = n;
+    if (p->text != (uint32_t)a->i && !past_push(s, &c)) return false;
+    p->text = (uint32_t)a->i;
+    set_tokens(s, p, n);
     return true;
 }
 
@@ -385,7 +408,9 @@ static bool do_help(struct step_state *s, const struct step_action *a)
 static bool do_edit(struct step_state *s, const struct step_action *a)
 {
     bool known = a->i >= STEP_EDIT_NONE && a->i <= STEP_EDIT_EXPORT;
-    if (!known || (a->i == STEP_EDIT_TEXT && !step_is_loaded(step_here(s)))) return false;
+    if (!known ||
+        (a->i == STEP_EDIT_TEXT && s->scale != STEP_TOY && !step_is_loaded(step_here(s))))
+        return false;
     s->editing = (enum step_edit)a->i;
     s->focus = 0;
     if (s->editing) play_stop(s);
@@ -570,11 +595,11 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_FIELD] = do_field,       [STEP_FIELD_TYPE] = do_field_type,
     [STEP_FIELD_EDIT] = do_field_edit,
     [STEP_FIELD_TAKE] = do_field_take,
-    [STEP_FIELD_BY] = do_field_by,
     [STEP_TOUR] = do_tour,         [STEP_TOUR_TO] = do_tour_to,
     [STEP_TOUR_BY] = do_tour_by,   [STEP_TOUR_AT] = do_tour_at,
     [STEP_TOUR_PICK] = do_tour_pick,
     [STEP_PRESENT] = do_present,   [STEP_BLANK] = do_blank,
+    [STEP_FIELD_BY] = do_field_by, [STEP_READ] = do_read,
     /* clang-format on */
 };
 

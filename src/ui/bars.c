@@ -99,7 +99,7 @@ static void scale_switch(const struct ui *u, float x, float w, float cy)
     const struct scene_theme *t = u->theme;
     static const char *const name[STEP_SCALE_COUNT] = {"Toy", "GPT-2"};
     const char *const tip[STEP_SCALE_COUNT] = {
-        "Five tokens, every number readable (T)",
+        "A few tokens, every number readable (T)",
         step_is_loaded(&u->s->place[STEP_GPT2])
             ? "The model that is loaded (T)"
             : "GPT-2\u2019s dimensions: d_model 768, 12 heads (T)"};

@@ -306,6 +306,10 @@ static void draw_count(const struct ui *u, const struct ui_editor *ed, float rig
     if (ed->file && !*text) text = "where to, from this folder or from ~";
     if (ed->path && !*text)
         text = "a folder, a .safetensors or an llm.c .bin; Tab completes, \u2193 picks";
+    if (ed->words && !*text)
+        text = scene_print(u->sc,
+                           "%zu of at most %d words; a repeated word is the same vector",
+                           ed->count, ed->limit);
     bool over = !ed->path && ed->count > (size_t)ed->limit;
     if (!*text && over)
         text = scene_print(u->sc, "%zu of %d tokens: the %s is cut", ed->count, ed->limit,
@@ -336,7 +340,10 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
     scene_border(sc, card, CARD_RADIUS, 1, t->panel, t->edge)->hit.kind = HIT_COVER;
     float x = card.x + CARD_PAD;
     float right = card.x + card.w - CARD_PAD;
-    const char *name = ed->file ? "Export" : ed->path ? "Open a model" : "Text";
+    const char *name = ed->file    ? "Export"
+                       : ed->path  ? "Open a model"
+                       : ed->words ? "Words of the toy"
+                                   : "Text";
     float title = ui_width(&u, title_type, name) + BUTTON_GAP;
     (void)ui_text(&u, x, card.y + CARD_PAD + TITLE_H * 0.3f, ALIGN_LEFT, title_type,
                   t->ink, name);
@@ -359,7 +366,7 @@ struct scene_rect ui_editor_build(struct scene *sc, const struct step_state *s,
                                : "Compute (Enter)");
     x = draw_button(&u, x, y, UI_ID_TEXT_CANCEL, ui_act(STEP_EDIT, STEP_EDIT_NONE),
                     "Cancel (Esc)");
-    if (!ed->path)
+    if (!ed->path && !ed->words)
         x = draw_button(&u, x, y, UI_ID_TEXT_CUT, ui_act(STEP_TEXT_CUT, 0),
                         ed->cut_front ? "if too long, the front is cut"
                                       : "if too long, the end is cut");

@@ -391,6 +391,7 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
         return;
     }
     struct step_action a = ui_key_action(ev->key, ev->mods);
+    if (ev->key == UI_KEY_ENTER && s->dive.n > 0) return; /* nothing behind an input */
     if (a.verb == STEP_FIELD) a.ref = scene_field_cell(s);
     if (a.verb != STEP_NONE) step_push(out, a);
 }

@@ -318,9 +318,12 @@ static void draw_given(struct panel *p, const struct scene_derivation *d)
                              : "A weight, here drawn at random from the seed. In a model "
                                "it is learned.";
     const char *h =
-        !loaded ? "The residual stream as it comes in, here drawn at random from "
-                  "the seed. In a model it is the token\u2019s embedding plus "
-                  "its position\u2019s."
+        p->u->s->scale == STEP_TOY
+            ? "The word\u2019s embedding plus its position\u2019s, both drawn at random "
+              "from the seed. The same word has the same embedding wherever it stands."
+        : !loaded ? "The residual stream as it comes in, here drawn at random from "
+                    "the seed. In a model it is the token\u2019s embedding plus "
+                    "its position\u2019s."
         : block
             ? scene_print(p->u->sc, "The residual stream as block %d has left it.", block)
             : "The token\u2019s embedding plus its position\u2019s: what the "

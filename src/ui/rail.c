@@ -461,8 +461,13 @@ static void draw_input(struct rail *r)
     (void)ui_text(u, right - ROLL_W - PLAY_GAP * 0.5f, r->y, ALIGN_RIGHT, ui_figure,
                   t->ink, scene_print(u->sc, "%u", (unsigned)p->seed));
     draw_small(r, UI_ID_SEED, ui_act(STEP_ROLL, 0), "roll", "Other random weights (N)");
-    if (u->s->scale != STEP_GPT2) return;
     r->y += flow(r, TO_TOKENS);
+    if (u->s->scale != STEP_GPT2) {
+        (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "words");
+        draw_small(r, UI_ID_TEXT, ui_act(STEP_EDIT, STEP_EDIT_TEXT), "edit",
+                   "Other words, 1 to 8 (/ or Enter)");
+        return;
+    }
     (void)ui_text(u, r->x, r->y, ALIGN_LEFT, ui_body, t->ink, "tokens");
     (void)ui_text(u, right, r->y, ALIGN_RIGHT, ui_figure, t->ink,
                   scene_print(u->sc, "%d", p->dims.n_tok));
