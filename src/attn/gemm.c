@@ -11,11 +11,10 @@ enum {
     PANEL_K = 1024      /* terms at a time: 256 KiB of a panel stay in the second cache */
 };
 
-/* Tasks go through the panels with one block of rows, so that these, the panel and the
- * next one, which is being fetched, fit in the second cache: hence fewer rows where they
- * are long. Blocks are even, lest the last one be a few rows for which all of B passes.
- * Where B is packed as it is used, a task takes all rows of a panel if that leaves tasks
- * enough, so that the panel is packed once. */
+/* Blocks are even, lest the last one be a few rows for which a panel passes. Where panels
+ * are long a task has fewer rows, which stay in cache with it. Where B is packed as it is
+ * used, a task takes all rows of a panel if that leaves tasks enough, so that the panel is
+ * packed once. */
 static int rows_a_task(const struct attn_ctx *c, const struct attn_product *p,
                        int n_panel)
 {
@@ -74,19 +73,36 @@ float *attn_aligned(void *mem)
 struct product_job {
     const struct attn_kernels *k;
     const struct attn_product *p;
-    int n_row, n_panel; /* rows a task, tasks a block of rows */
-    int n_task;
+    int n_row, n_block, n_panel; /* rows a task; blocks of them; panels */
 };
 
-/* Lets g fetch what follows: the rest of its panel, or the next task's. */
+/* Where task t's part of C begins. A panel stays in the second cache while tasks go
+ * through the rows, which are fetched a tile ahead. One that is too long for that is read
+ * in pieces, and tasks go through the panels with one block of rows. */
+static void part_at(const struct product_job *job, int t, int *m0, int *n0)
+{
+    bool rows_first = job->p->a.cols <= PANEL_K;
+    *m0 = (rows_first ? t % job->n_block : t / job->n_panel) * job->n_row;
+    *n0 = (rows_first ? t / job->n_block : t % job->n_panel) * job->k->nr;
+}
+
+/* Lets task t's g fetch what follows: the rest of its panel, the next tile's rows, or the
+ * next task's panel. k1: terms done with it. */
 static void fetch_next(const struct product_job *job, struct attn_gemm *g, int t, int k1)
 {
     const struct attn_product *p = job->p;
-    int n1 = (t + 1) % job->n_panel * job->k->nr;
-    g->next = g->b + (size_t)g->k * g->ldb;
+    int m0, n0, m1, n1;
+    part_at(job, t, &m0, &n0);
+    part_at(job, t + 1, &m1, &n1);
     if (k1 < p->a.cols) {
+        g->next = g->b + (size_t)g->k * g->ldb;
         g->n_next = (size_t)attn_min(PANEL_K, p->a.cols - k1) * g->ldb;
-    } else if (t + 1 < job->n_task) {
+    } else if (t + 1 == job->n_block * job->n_panel) {
+        return;
+    } else if (n1 == n0) {
+        g->next = g->a + (size_t)job->k->mr * g->lda;
+        g->n_next = (size_t)attn_min(g->m, p->a.rows - m0 - job->k->mr) * g->lda;
+    } else {
         int width = attn_round_up(attn_min(job->k->nr, p->c.cols - n1), job->k->vec);
         g->next = p->panels + (size_t)p->a.cols * n1;
         g->n_next = (size_t)attn_min(PANEL_K, p->a.cols) * width;
@@ -99,9 +115,9 @@ static void product_task(const void *arg, int t)
     const struct attn_kernels *ks = job->k;
     const struct attn_product *p = job->p;
     _Alignas(ATTN_ALIGN) float panel[ATTN_K_BLOCK * ATTN_NR_MAX]; /* or spare */
-    int n0 = t % job->n_panel * ks->nr, n = attn_min(ks->nr, p->c.cols - n0);
-    int m0 = t / job->n_panel * job->n_row;
-    int m1 = attn_min(m0 + job->n_row, p->c.rows);
+    int m0, n0;
+    part_at(job, t, &m0, &n0);
+    int m1 = attn_min(m0 + job->n_row, p->c.rows), n = attn_min(ks->nr, p->c.cols - n0);
     struct attn_mat part = {panel, m1 - m0, n, ATTN_NR_MAX};
     if (p->place)
         part = p->place(p->arg, part, m0, n0);
@@ -150,8 +166,8 @@ void attn_multiply(const struct attn_ctx *c, const struct attn_product *p)
     int n_panel = (p->c.cols + c->k->nr - 1) / c->k->nr;
     struct product_job job = {.k = c->k, .p = p, .n_panel = n_panel};
     job.n_row = rows_a_task(c, p, n_panel);
-    job.n_task = (p->c.rows + job.n_row - 1) / job.n_row * n_panel;
-    attn_parallel(c, job.n_task, true, product_task, &job);
+    job.n_block = (p->c.rows + job.n_row - 1) / job.n_row;
+    attn_parallel(c, job.n_block * n_panel, true, product_task, &job);
 }
 
 /* ---- a linear layer of its own --------------------------------------------------------- */
