@@ -424,6 +424,11 @@ struct attn_row attn_row_explain(const struct attn_ctx *c, float *e, const float
  * max = 0 with no_max. The row then may overflow: sum is infinite, entropy and top NaN. */
 struct attn_row attn_row_explain_as(const struct attn_ctx *c, float *e, const float *s,
                                     int n, struct attn_opts opts);
+/* Row i of the head that the trace views, by its options. Where a weight of it is given,
+ * entropy and top are of what stands in A, divided by its sum; NaN where that is no
+ * distribution: a weight below 0, or none above. */
+struct attn_row attn_trace_row(const struct attn_ctx *c, const struct attn_trace *t,
+                               int i, float *e);
 
 /* ---- every head at a glance ------------------------------------------------------------ */
 

@@ -416,6 +416,42 @@ static void the_output_has_the_edits_of_heads_out_of_view(void **state)
     bag_empty(&b);
 }
 
+/* A row of A with a given weight is judged as it stands; the others by their scores. */
+static void a_row_with_a_given_weight_has_its_entropy(void **state)
+{
+    (void)state;
+    struct rng r = {80};
+    struct bag b = {0};
+    struct problem p = problem_new(&b, &r, (struct attn_dims){7, 8, 2}, true);
+    struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    static const float given[] = {0.9f, 0.0f, 40.0f, -0.25f, NAN};
+    for (size_t k = 0; k < sizeof given / sizeof given[0]; k++) {
+        struct attn_edit e = {ATTN_P, 1, 4, 2, given[k]};
+        struct attn_trace *t = run_new(&b, &c, &p, attn_opts_default(), 1);
+        assert_int_equal(attn_run_edited(&c, t, readable(p.x), readable(p.h), &p.w,
+                                         attn_opts_default(), 1, &e, 1),
+                         ATTN_OK);
+        for (int i = 0; i < 7; i++) {
+            const float *a = t->p.data + (size_t)i * t->p.ld;
+            struct attn_row row = attn_trace_row(&c, t, i, NULL);
+            double sum = 0, bits = 0, top = 0;
+            for (int j = 0; j < 7; j++) sum += (double)a[j];
+            for (int j = 0; j < 7; j++) {
+                double v = (double)a[j] / sum;
+                bits -= v > 0 ? v * log2(v) : 0;
+                top = v > top ? v : top;
+            }
+            if (i == 4 && !(given[k] >= 0.0f)) {
+                assert_true(isnan(row.entropy) && isnan(row.top));
+                continue;
+            }
+            assert_true(fabs(bits - (double)row.entropy) < 1e-5);
+            assert_true(fabs(top - (double)row.top) < 1e-5);
+        }
+    }
+    bag_empty(&b);
+}
+
 static void what_cannot_be_done_is_refused(void **state)
 {
     (void)state;
@@ -500,6 +536,7 @@ int attn_broken_tests(void)
         cmocka_unit_test(a_row_taken_apart_has_its_temperature),
         cmocka_unit_test(an_edit_changes_what_follows_and_nothing_before),
         cmocka_unit_test(the_output_has_the_edits_of_heads_out_of_view),
+        cmocka_unit_test(a_row_with_a_given_weight_has_its_entropy),
         cmocka_unit_test(what_cannot_be_done_is_refused),
         cmocka_unit_test(the_heads_at_a_glance_are_broken_alike),
     };

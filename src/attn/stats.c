@@ -118,6 +118,41 @@ struct attn_row attn_row_explain_as(const struct attn_ctx *c, float *e, const fl
     return row;
 }
 
+/* Entropy and largest weight of p as it stands. */
+static void weigh(struct attn_row *row, const float *p, int n)
+{
+    double sum = 0.0, weighted = 0.0;
+    bool fine = true;
+    row->top = -INFINITY;
+    for (int j = 0; j < n; j++) {
+        double v = (double)p[j];
+        fine = fine && v >= 0.0 && v < (double)INFINITY;
+        sum += v;
+        if (v > 0.0) weighted += v * log2(v);
+        if (!(p[j] > row->top)) continue;
+        row->top = p[j];
+        row->top_at = j;
+    }
+    row->top = (float)((double)row->top / sum);
+    row->entropy = (float)fmax(0.0, log2(sum) - weighted / sum);
+    if (!fine || !(sum > 0.0)) row->top = row->entropy = NAN;
+}
+
+struct attn_row attn_trace_row(const struct attn_ctx *c, const struct attn_trace *t,
+                               int i, float *e)
+{
+    int n = t->dims.n_tok;
+    struct attn_row row = attn_row_explain_as(
+        c, e, t->s_masked.data + (size_t)i * (size_t)t->s_masked.ld, n, t->opts);
+    for (int k = 0; k < t->n_edit; k++)
+        if (t->edits[k].tensor == ATTN_P && t->edits[k].head == t->head &&
+            t->edits[k].row == i) {
+            weigh(&row, t->p.data + (size_t)i * (size_t)t->p.ld, n);
+            break;
+        }
+    return row;
+}
+
 struct attn_cost attn_cost_of(struct attn_dims d, enum attn_stage s)
 {
     uint64_t n = (uint64_t)d.n_tok, w = (uint64_t)d.d_model, h = (uint64_t)d.n_head;

@@ -37,8 +37,7 @@ static void check_weights(struct scene_checks *c, const struct attn_trace *t,
                 c->unmasked_at = (struct step_ref){ATTN_S_MASKED, i, j};
         }
         worst(fabs(sum - 1), &c->row_sum, &c->row_at, (struct step_ref){ATTN_P, i, 0});
-        struct attn_row r = attn_row_explain_as(attn, NULL, s.data + (ptrdiff_t)i * s.ld,
-                                                s.cols, t->opts);
+        struct attn_row r = attn_trace_row(attn, t, i, NULL);
         if (isnan(r.entropy)) continue;
         c->entropy_lo = fminf(c->entropy_lo, r.entropy);
         c->entropy_hi = fmaxf(c->entropy_hi, r.entropy);

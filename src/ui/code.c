@@ -246,10 +246,8 @@ static const char *name_text(const struct ui *u, const char *name, int what)
     if (what == N_TOK) return scene_print(u->sc, "%s = %d tokens", name, d.n_tok);
     if (what == WIDTH) return scene_print(u->sc, "%s = d_model = %d", name, d.d_model);
     if (what == HEADS) return scene_print(u->sc, "%s = %d heads", name, d.n_head);
-    struct attn_cmat s = scene_tensor_view(u->src, ATTN_S_MASKED);
-    if (!s.data || !u->src->attn) return NULL;
-    struct attn_row r =
-        attn_row_explain(u->src->attn, NULL, s.data + (size_t)row * (size_t)s.ld, s.cols);
+    if (!u->src->trace || !u->src->fits || !u->src->attn) return NULL;
+    struct attn_row r = attn_trace_row(u->src->attn, u->src->trace, row, NULL);
     return scene_print(u->sc, "%s = %s in row %d", name,
                        scene_number(u->sc, what == MAX ? r.max : r.sum, 5), row + 1);
 }

@@ -127,8 +127,7 @@ static void line(const struct panel *p, float cy, const char *label, const char 
 
 static struct attn_row row_of(const struct ui *u, const struct attn_trace *t, int i)
 {
-    const float *s = t->s_masked.data + (size_t)i * (size_t)t->s_masked.ld;
-    return attn_row_explain_as(u->src->attn, NULL, s, t->dims.n_tok, t->opts);
+    return attn_trace_row(u->src->attn, t, i, NULL);
 }
 
 void panel_ghost(struct panel *p)

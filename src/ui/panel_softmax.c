@@ -41,13 +41,14 @@ static bool take_apart(const struct panel *p, struct apart *a)
     a->p = panel_row_of(p, ATTN_P, p->at.row);
     a->e = panel_floats(p, p->n);
     if (!a->e) return false;
-    a->row = attn_row_explain_as(p->u->src->attn, a->e, a->s, p->n, p->t->opts);
+    a->row = attn_trace_row(p->u->src->attn, p->t, p->at.row, a->e);
     return true;
 }
 
 static const char *bits(const struct panel *p, const struct attn_row *row)
 {
     double most = row->n_visible > 0 ? log2(row->n_visible) : 0;
+    if (isnan(row->entropy)) return "no distribution";
     return scene_print(p->u->sc, "%.2f of %.2f bits", (double)row->entropy, most);
 }
 
