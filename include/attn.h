@@ -178,6 +178,18 @@ struct attn_stats attn_stats_of(struct attn_cmat m);
 /* The same over what a causal reader sees: columns j <= i of each row i. */
 struct attn_stats attn_stats_causal(struct attn_cmat m);
 
+/* The largest change from one matrix to another: the first in reading order of those that
+ * are equally large. A change from or to a number that is none is larger than any other. */
+struct attn_change {
+    int row, col; /* -1: nothing has changed */
+    float was, is;
+    int64_t count; /* cells that differ at all */
+};
+/* out = is - was; equal values, infinities and NaN too, differ by 0. */
+enum attn_status attn_difference(const struct attn_ctx *c, struct attn_mat out,
+                                 struct attn_cmat is, struct attn_cmat was,
+                                 struct attn_change *change);
+
 /* ---- the stages --------------------------------------------------------------------- */
 
 /* X = layer norm of each row of h: (h - mean) / sqrt(variance + eps) * gain + bias,

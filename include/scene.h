@@ -242,17 +242,11 @@ struct scene_next {
     float p[SCENE_NEXT], logit[SCENE_NEXT];
 };
 
-/* The largest change in a tensor. row = -1: there is none. */
-struct scene_change {
-    int row, col;
-    float was, is;
-    int64_t count; /* cells that differ at all */
-};
 /* Beside a broken run: the right one, and broken - right. */
 struct scene_ghost {
     const struct attn_trace *right, *diff;
     const float *blend, *reach;        /* of right */
-    const struct scene_change *change; /* [ATTN_TENSOR_COUNT] */
+    const struct attn_change *change; /* [ATTN_TENSOR_COUNT] */
     uint64_t right_version;
     const struct scene_checks *checks; /* of right */
 };

@@ -84,7 +84,7 @@ static void check_ghost(struct source *so, const struct step_state *s, bool brok
         struct attn_cmat b = attn_trace_view(src.ghost->right, id, src.trace->head);
         struct attn_cmat w = attn_trace_view(want.trace, id, src.trace->head);
         struct attn_cmat d = attn_trace_view(src.ghost->diff, id, src.trace->head);
-        const struct scene_change *c = &src.ghost->change[t];
+        const struct attn_change *c = &src.ghost->change[t];
         int64_t count = 0;
         float most = 0;
         for (int i = 0; i < a.rows; i++)

@@ -15,7 +15,7 @@
 struct broken_case {
     struct ui_case u;
     struct scene_case right, diff;
-    struct scene_change change[ATTN_TENSOR_COUNT];
+    struct attn_change change[ATTN_TENSOR_COUNT];
     struct scene_ghost ghost;
 };
 
@@ -24,7 +24,7 @@ static void look_for_changes(struct broken_case *b)
     for (int i = 0; i < ATTN_TENSOR_COUNT; i++) {
         struct attn_cmat m =
             attn_trace_view(&b->u.c.trace, (enum attn_tensor)i, b->u.c.trace.head);
-        b->change[i] = (struct scene_change){m.rows - 1, m.cols - 1, -123.456f, NAN,
+        b->change[i] = (struct attn_change){m.rows - 1, m.cols - 1, -123.456f, NAN,
                                              (int64_t)m.rows * m.cols};
     }
     b->ghost = (struct scene_ghost){.right = &b->right.trace,
@@ -123,14 +123,14 @@ static void the_largest_change_is_named(void **state)
     (void)state;
     struct broken_case b;
     broken_open(&b, STEP_TOY);
-    b.change[ATTN_P] = (struct scene_change){2, 1, 0.324f, 0.871f, 14};
+    b.change[ATTN_P] = (struct attn_change){2, 1, 0.324f, 0.871f, 14};
     b.u.c.state.stage = ATTN_SOFTMAX;
     ui_show(&b.u, 1440, 900);
     assert_non_null(ui_find_text(&b.u, "weight of \u201C\u00B7cat\u201D in row 3"));
     assert_non_null(ui_find_text(&b.u, "0.324 \u2192 0.871"));
     assert_non_null(ui_find_text(&b.u, "14 of 25"));
     assert_non_null(ui_find_text(&b.u, "entropy of row 4"));
-    b.change[ATTN_P] = (struct scene_change){-1, -1, 0, 0, 0};
+    b.change[ATTN_P] = (struct attn_change){-1, -1, 0, 0, 0};
     ui_show(&b.u, 1440, 900);
     assert_non_null(ui_find_text(&b.u, "every cell is as it should be"));
     broken_close(&b);

@@ -1,7 +1,7 @@
 /* The right run beside a broken one, their difference, and where it is largest. */
 #include "ghost.h"
 
-#include <math.h>
+#include <string.h>
 
 bool ghost_right_is(const struct ghost_right *g, const struct run *r,
                     const struct run_model *m)
@@ -27,49 +27,19 @@ void ghost_right_fini(struct ghost_right *g)
 
 /* ---- the difference --------------------------------------------------------------------- */
 
-/* Equal values differ by 0, infinities and NaN too. */
-static float difference(float is, float was)
+/* out = is - was of a tensor, with what is largest in it. Views of the same memory are
+ * equal. */
+static void subtract(struct ghost *g, const struct attn_ctx *c, enum attn_tensor id,
+                     struct attn_mat out, struct attn_cmat is, struct attn_cmat was)
 {
-    if (is == was || (isnan(is) && isnan(was))) return 0.0f;
-    return is - was;
-}
-
-/* How large a change is: from or to a number that is none, more than any other. */
-static float size_of(float is, float was)
-{
-    float d = fabsf(difference(is, was));
-    return isnan(d) ? INFINITY : d;
-}
-
-static void subtract(struct attn_mat out, struct attn_cmat is, struct attn_cmat was)
-{
-    for (int i = 0; i < out.rows; i++) {
-        float *o = out.data + (size_t)i * (size_t)out.ld;
-        const float *a = is.data + (size_t)i * (size_t)is.ld;
-        const float *b = was.data + (size_t)i * (size_t)was.ld;
-        for (int j = 0; j < out.cols; j++) o[j] = difference(a[j], b[j]);
+    if (is.data != was.data) {
+        (void)attn_difference(c, out, is, was, &g->change[id]);
+        return;
     }
-}
-
-static struct scene_change largest(struct attn_cmat is, struct attn_cmat was)
-{
-    struct scene_change c = {.row = -1, .col = -1};
-    float most = 0.0f;
-    for (int i = 0; i < is.rows; i++) {
-        const float *a = is.data + (size_t)i * (size_t)is.ld;
-        const float *b = was.data + (size_t)i * (size_t)was.ld;
-        for (int j = 0; j < is.cols; j++) {
-            float d = size_of(a[j], b[j]);
-            c.count += d > 0.0f;
-            if (!(d > most)) continue;
-            most = d;
-            c.row = i;
-            c.col = j;
-            c.is = a[j];
-            c.was = b[j];
-        }
-    }
-    return c;
+    for (int i = 0; i < out.rows; i++)
+        memset(out.data + (size_t)i * (size_t)out.ld, 0,
+               (size_t)out.cols * sizeof *out.data);
+    g->change[id] = (struct attn_change){.row = -1, .col = -1};
 }
 
 static struct attn_cmat const_of(struct attn_mat m)
@@ -79,8 +49,8 @@ static struct attn_cmat const_of(struct attn_mat m)
 
 /* Weights and inputs, which a trace only views: they differ where they were edited, and W_Q
  * and W_K where they were swapped. */
-static bool subtract_inputs(struct ghost *g, const struct attn_trace *a,
-                            const struct attn_trace *b)
+static bool subtract_inputs(struct ghost *g, const struct attn_ctx *c,
+                            const struct attn_trace *a, const struct attn_trace *b)
 {
     int n = a->dims.n_tok;
     int d = a->dims.d_model;
@@ -98,18 +68,28 @@ static bool subtract_inputs(struct ghost *g, const struct attn_trace *a,
         struct attn_mat to = {w_qkv + (size_t)part * width +
                                   (size_t)a->head * (size_t)d_head,
                               d, d_head, 3 * d};
-        subtract(to, attn_trace_view(a, id, a->head), attn_trace_view(b, id, b->head));
+        subtract(g, c, id, to, attn_trace_view(a, id, a->head),
+                 attn_trace_view(b, id, b->head));
     }
-    subtract((struct attn_mat){w_o, d, d, d}, a->w.w_o, b->w.w_o);
-    subtract((struct attn_mat){x, n, d, d}, a->x, b->x);
-    subtract((struct attn_mat){h, n, d, d}, a->h, b->h);
+    subtract(g, c, ATTN_W_O, (struct attn_mat){w_o, d, d, d}, a->w.w_o, b->w.w_o);
+    subtract(g, c, ATTN_X, (struct attn_mat){x, n, d, d}, a->x, b->x);
+    subtract(g, c, ATTN_H, (struct attn_mat){h, n, d, d}, a->h, b->h);
     g->diff.x = (struct attn_cmat){x, n, d, d};
     g->diff.h = (struct attn_cmat){h, n, d, d};
     return true;
 }
 
+/* The columns of the head in view, in a part that is d_model wide. */
+static struct attn_mat of_head(struct attn_mat m, int part, const struct attn_trace *t)
+{
+    int d_head = attn_d_head(t->dims);
+    m.data += part * t->dims.d_model + t->head * d_head;
+    m.cols = d_head;
+    return m;
+}
+
 bool ghost_make(struct ghost *g, const struct run *broken,
-                const struct ghost_right *right, struct err *e)
+                const struct ghost_right *right, const struct attn_ctx *c, struct err *e)
 {
     const struct attn_trace *a = &broken->trace;
     const struct attn_trace *b = &right->run.trace;
@@ -126,25 +106,35 @@ bool ghost_make(struct ghost *g, const struct run *broken,
     }
     void *mem = arena_take(&g->mem, bytes, 1);
     if (!mem || attn_trace_init(&g->diff, a->dims, mem, bytes) != ATTN_OK ||
-        !subtract_inputs(g, a, b))
+        !subtract_inputs(g, c, a, b))
         return err_set(e, ERR_SYSTEM, "no memory for the difference");
     g->diff.head = a->head;
     g->diff.opts = (struct attn_opts){.residual = true};
-    const struct attn_mat out[] = {g->diff.qkv,      g->diff.s_raw, g->diff.s_scaled,
-                                   g->diff.s_masked, g->diff.p,     g->diff.z,
-                                   g->diff.y_proj,   g->diff.y};
-    const struct attn_mat is[] = {a->qkv, a->s_raw, a->s_scaled, a->s_masked,
-                                  a->p,   a->z,     a->y_proj,   a->y};
-    const struct attn_mat was[] = {b->qkv, b->s_raw, b->s_scaled, b->s_masked,
-                                   b->p,   b->z,     b->y_proj,   b->y};
-    for (size_t i = 0; i < sizeof out / sizeof out[0]; i++)
-        subtract(out[i], const_of(is[i]), const_of(was[i]));
-    for (int i = 0; i < ATTN_TENSOR_COUNT; i++) {
-        enum attn_tensor id = (enum attn_tensor)i;
-        g->diff.stats[i] = attn_stats_of(attn_trace_view(&g->diff, id, a->head));
-        g->change[i] =
-            largest(attn_trace_view(a, id, a->head), attn_trace_view(b, id, b->head));
-    }
+    const struct attn_mat qkv = g->diff.qkv;
+    const struct attn_mat z = g->diff.z;
+    struct attn_change any; /* of all heads: nobody asks for the largest among them */
+    (void)attn_difference(c, qkv, const_of(a->qkv), const_of(b->qkv), &any);
+    const struct {
+        enum attn_tensor id;
+        struct attn_mat out;
+    } parts[] = {{ATTN_Q, of_head(qkv, 0, a)},
+                 {ATTN_K, of_head(qkv, 1, a)},
+                 {ATTN_V, of_head(qkv, 2, a)},
+                 {ATTN_S_RAW, g->diff.s_raw},
+                 {ATTN_S_SCALED, g->diff.s_scaled},
+                 {ATTN_S_MASKED, g->diff.s_masked},
+                 {ATTN_P, g->diff.p},
+                 {ATTN_Z_ALL, z},
+                 {ATTN_Z, of_head(z, 0, a)},
+                 {ATTN_Y_PROJ, g->diff.y_proj},
+                 {ATTN_Y, g->diff.y}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        subtract(g, c, parts[i].id, parts[i].out,
+                 attn_trace_view(a, parts[i].id, a->head),
+                 attn_trace_view(b, parts[i].id, b->head));
+    for (int i = 0; i < ATTN_TENSOR_COUNT; i++)
+        g->diff.stats[i] =
+            attn_stats_of(attn_trace_view(&g->diff, (enum attn_tensor)i, a->head));
     g->right = right;
     return true;
 }

@@ -22,11 +22,11 @@ void ghost_right_fini(struct ghost_right *g);
 struct ghost {
     struct arena mem;
     struct attn_trace diff;
-    struct scene_change change[ATTN_TENSOR_COUNT];
+    struct attn_change change[ATTN_TENSOR_COUNT];
     const struct ghost_right *right; /* NULL: there is none */
 };
 bool ghost_make(struct ghost *g, const struct run *broken,
-                const struct ghost_right *right, struct err *e);
+                const struct ghost_right *right, const struct attn_ctx *c, struct err *e);
 struct scene_ghost ghost_view(const struct ghost *g);
 void ghost_fini(struct ghost *g);
 

@@ -167,7 +167,8 @@ static const struct run *toy_run(struct source *s, struct run_key key)
             !ghost_right_make(&s->toy_right, &s->toy, &s->toy_model, &s->attn,
                               &s->failed))
             return NULL;
-        if (!ghost_make(&s->toy_ghost, &s->toy, &s->toy_right, &s->failed)) return NULL;
+        if (!ghost_make(&s->toy_ghost, &s->toy, &s->toy_right, &s->attn, &s->failed))
+            return NULL;
         s->toy.ghost = &s->toy_ghost;
     }
     struct run_key ungiven = key;

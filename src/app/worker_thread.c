@@ -163,7 +163,7 @@ static bool make_ghost(struct worker *w, int slot, const struct run_model *m,
         right->run.made = there;
         return err_set(e, ERR_CANCELLED, "cancelled");
     }
-    if (!ghost_make(&w->ghost[slot], r, right, e)) return false;
+    if (!ghost_make(&w->ghost[slot], r, right, c, e)) return false;
     r->ghost = &w->ghost[slot];
     return true;
 }

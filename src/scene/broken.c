@@ -257,7 +257,7 @@ static void difference_draw(const struct stage *st, const struct grid *g, bool b
     struct grid_style style = difference_style(st, g);
     float most = st->b.src->ghost->diff->stats[g->tensor].max_abs;
     grid_draw(&st->b, g, &style);
-    const struct scene_change *c = &st->b.src->ghost->change[g->tensor];
+    const struct attn_change *c = &st->b.src->ghost->change[g->tensor];
     if (c->row >= 0 && g->tensor == st->spec->result[0]) {
         int i = g->transposed ? c->col : c->row;
         int j = g->transposed ? c->row : c->col;

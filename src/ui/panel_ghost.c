@@ -136,7 +136,7 @@ void panel_ghost(struct panel *p)
     struct scene *sc = u->sc;
     const struct scene_ghost *g = u->src->ghost;
     enum attn_tensor id = result_of(p);
-    const struct scene_change *c = &g->change[id];
+    const struct attn_change *c = &g->change[id];
     float h = thumb_height(u);
     float w = (p->w - (STEP_SEE_COUNT - 1) * THUMB_GAP) / STEP_SEE_COUNT;
     panel_rule(p);
