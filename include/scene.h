@@ -314,14 +314,14 @@ struct scene_saturation {
     struct scene_spread entropy[2][SCENE_SATURATION]; /* bits, at most log2 n_key */
 };
 
-/* How long the stages took here, at n_tok[i] tokens; all heads. */
+/* How long the stages took here, at n_tok[i] tokens; all heads. Stages 2 to 5 dense, 6
+ * without what the mask hides. */
 enum { SCENE_TIMES = 12 };
 struct scene_times {
     struct attn_dims dims; /* but n_tok */
     int n, of;             /* so many are measured, of so many that are to be */
     int n_tok[SCENE_TIMES];
     double seconds[SCENE_TIMES][ATTN_STAGE_COUNT];
-    bool causal; /* the mask was on: stage 6 leaves out what it hides */
     int threads;
     const char *kernels; /* "avx2" */
     bool running;

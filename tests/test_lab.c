@@ -1,7 +1,9 @@
 /* The labs' numbers: saturation against a computation of its own in float64, from the same
  * draws, and what must hold whatever is drawn; and the lab's words. */
+#include "lab.h"
 #include "lab_words.h"
 #include "saturation.h"
+#include "timing.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -171,6 +173,81 @@ static void a_raised_cancel_ends_it(void **state)
     assert_int_equal(e.code, ERR_CANCELLED);
 }
 
+/* ---- times, and the thread --------------------------------------------------------------- */
+
+static void every_stage_takes_time(void **state)
+{
+    (void)state;
+    struct scene_times t = {.n = 0};
+    struct err e = {0};
+    atomic_int done;
+    const struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    atomic_init(&done, 0);
+    assert_true(timing_make(&t, &done, (struct attn_dims){1, 8, 2}, &c, NULL, NULL, &e));
+    assert_int_equal(atomic_load(&done), TIMING_COUNT);
+    for (int i = 0; i < TIMING_COUNT; i++) {
+        assert_int_equal(t.n_tok[i], TIMING_FIRST << i);
+        for (int s = 0; s < ATTN_STAGE_COUNT; s++) assert_true(t.seconds[i][s] > 0.0);
+    }
+}
+
+static void a_measurement_is_ended_by_cancel(void **state)
+{
+    (void)state;
+    struct scene_times t = {.n = 0};
+    struct err e = {0};
+    volatile int cancel = 1;
+    atomic_int done;
+    const struct attn_ctx c = {.k = attn_kernels_get(NULL), .cancel = &cancel};
+    atomic_init(&done, 0);
+    assert_false(timing_make(&t, &done, (struct attn_dims){1, 8, 2}, &c, NULL, NULL, &e));
+    assert_int_equal(e.code, ERR_CANCELLED);
+    assert_int_equal(atomic_load(&done), 0);
+}
+
+static void the_lab_makes_what_is_shown_and_keeps_it(void **state)
+{
+    (void)state;
+    struct lab *l = lab_create(attn_kernels_get(NULL), 0);
+    struct step_state s = step_initial();
+    struct scene_source src = {.progress = -1.0f};
+    struct err e = {0};
+    assert_non_null(l);
+    assert_true(lab_for(l, &s, true, &src, &e)); /* closed */
+    assert_null(src.saturation);
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_LAB}));
+    assert_true(lab_for(l, &s, true, &src, &e));
+    assert_non_null(src.saturation);
+    assert_int_equal(src.saturation->n_key, 4); /* row 4 sees four tokens */
+    const struct scene_saturation *first = src.saturation;
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_LAB_ROW, .i = 1}));
+    assert_true(lab_for(l, &s, true, &src, &e));
+    assert_int_equal(src.saturation->n_key, 16);
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_LAB_ROW, .i = 0}));
+    assert_true(lab_for(l, &s, false, &src, &e)); /* without waiting */
+    assert_ptr_equal(src.saturation, first);
+
+    src.saturation = NULL;
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_LAB, .i = 1}));
+    assert_true(lab_for(l, &s, true, &src, &e));
+    assert_null(src.times); /* nobody has asked */
+    assert_true(step_apply(&s, (struct step_action){.verb = STEP_LAB_MEASURE}));
+    assert_true(lab_for(l, &s, true, &src, &e));
+    assert_non_null(src.times);
+    assert_int_equal(src.times->n, TIMING_COUNT);
+    assert_int_equal(src.times->dims.d_model, 8);
+    assert_false(src.times->running);
+    /* begun anew, stopped, and what is done stays */
+    lab_measure(l);
+    assert_true(lab_for(l, &s, false, &src, &e));
+    assert_true(src.times->running);
+    lab_measure(l);
+    src.times = NULL;
+    assert_true(lab_for(l, &s, true, &src, &e));
+    assert_true(!src.times || !src.times->running);
+    lab_destroy(l);
+}
+
 /* ---- words ------------------------------------------------------------------------------- */
 
 static void a_lab_s_words_lead_to_it(void **state)
@@ -228,6 +305,9 @@ int main(void)
         cmocka_unit_test(undivided_scores_saturate),
         cmocka_unit_test(one_key_has_all_the_weight),
         cmocka_unit_test(a_raised_cancel_ends_it),
+        cmocka_unit_test(every_stage_takes_time),
+        cmocka_unit_test(a_measurement_is_ended_by_cancel),
+        cmocka_unit_test(the_lab_makes_what_is_shown_and_keeps_it),
         cmocka_unit_test(a_lab_s_words_lead_to_it),
         cmocka_unit_test(bad_words_are_refused),
     };

@@ -49,6 +49,23 @@ static void the_saturation_lab_fits_in_every_window(void **state)
     }
 }
 
+/* So many counts of tokens measured, at rates that no machine has. */
+static struct scene_times made_times(struct attn_dims d, int n)
+{
+    struct scene_times t = {.dims = d,
+                            .n = n,
+                            .of = 8,
+                            .threads = 16,
+                            .kernels = "avx512",
+                            .running = n % 2 == 1};
+    for (int i = 0; i < n; i++) {
+        t.n_tok[i] = 16 << i;
+        for (int k = 0; k < ATTN_STAGE_COUNT; k++)
+            t.seconds[i][k] = 1e-8 * (k + 1) * t.n_tok[i] * t.n_tok[i];
+    }
+    return t;
+}
+
 static void the_cost_lab_fits_in_every_window(void **state)
 {
     (void)state;
@@ -64,6 +81,8 @@ static void the_cost_lab_fits_in_every_window(void **state)
                     act(&u, STEP_LAB_OF, of);
                     act(&u, STEP_LAB_DIMS, gpt2);
                     for (int n = 1; n <= STEP_LAB_MOST_N; n = n * 7 + 1) {
+                        struct scene_times t = made_times(dims[w], n % 9);
+                        u.c.src.times = n % 9 ? &t : NULL;
                         act(&u, STEP_LAB_TO, n);
                         ui_check_whole(&u, case_sizes[k]);
                     }
@@ -121,6 +140,13 @@ static void figures_are_those_given(void **state)
     assert_true(on_screen(&u, "3.62 G")); /* 6 N d^2 */
     assert_true(on_screen(&u, "1.61 G")); /* 2 N^2 d */
     assert_true(on_screen(&u, "1.21 G")); /* 2 N d^2 */
+    assert_true(on_screen(&u, "no times measured here yet"));
+    struct scene_times t = made_times((struct attn_dims){1, 768, 12}, 8);
+    t.seconds[6][ATTN_SOFTMAX] = 0.0125; /* at 1,024 */
+    u.c.src.times = &t;
+    ui_show(&u, 1440, 900);
+    assert_true(on_screen(&u, "12.5 ms"));
+    assert_false(on_screen(&u, "no times measured here yet"));
     assert_true(on_screen(&u, "1,537"));
     assert_true(on_screen(&u, "3,072"));
     case_close(&u.c);

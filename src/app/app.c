@@ -238,6 +238,7 @@ void app_apply(struct app *a, struct step_action action)
         a->message[0] = '\0';
         if (action.verb != STEP_COPY) a->copied = 0;
     }
+    if (done && action.verb == STEP_LAB_MEASURE) lab_measure(a->source.lab);
     if (done && action.verb == STEP_COPY) app_copy(a, (enum step_copy)action.i);
     if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
         app_rescale(a);

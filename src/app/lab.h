@@ -22,4 +22,8 @@ void lab_destroy(struct lab *l);
 bool lab_for(struct lab *l, const struct step_state *s, bool wait,
              struct scene_source *src, struct err *e);
 
+/* Begins to time the stages that the cost lab shows, anew where they have been; or, while
+ * they are, stops it, and keeps what is done. */
+void lab_measure(struct lab *l);
+
 #endif

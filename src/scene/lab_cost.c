@@ -168,26 +168,35 @@ static double rate_of(const struct lab *l)
     return n ? pow(10, round(sum / n)) : 0;
 }
 
-static struct scene_rgba stage_color(const struct lab *l, int stage)
-{
-    const struct scene_theme *t = l->t;
-    const struct scene_rgba color[ATTN_STAGE_COUNT] = {t->q, t->k, t->ink_faint, t->odd,
-                                                       t->v, t->k, t->o};
-    return color[stage];
-}
-
+/* A point a stage, in its curve's colour; of two that share a colour the second is a ring. */
 static void times_draw(const struct lab *l, const struct plot *p)
 {
     const struct scene_times *t = l->src->times;
+    const struct scene_theme *th = l->t;
+    const struct scene_rgba color[ATTN_STAGE_COUNT] = {
+        th->q, th->k, th->ink_faint, th->ink_faint, th->v, th->k, th->o};
     for (int i = 0; i < t->n; i++) {
         float x = plot_x(p, t->n_tok[i]);
         double total = 0;
         for (int k = 0; k < ATTN_STAGE_COUNT; k++) {
+            float y = plot_y_right(p, t->seconds[i][k]);
             total += t->seconds[i][k];
-            plot_dot(p, x, plot_y_right(p, t->seconds[i][k]), dot_r, stage_color(l, k));
+            if (k == ATTN_MASK || k == ATTN_WEIGHTED_SUM)
+                plot_ring(p, x, y, dot_r, color[k]);
+            else
+                plot_dot(p, x, y, dot_r, color[k]);
         }
-        plot_dot(p, x, plot_y_right(p, total), dot_r + 1, l->t->ink);
+        plot_dot(p, x, plot_y_right(p, total), dot_r + 1, th->ink);
     }
+}
+
+/* A power of ten with its unit: 1e11 as "100 G". */
+static const char *power_text(struct scene *sc, double v)
+{
+    static const char *const unit[] = {"", " k", " M", " G", " T", " P"};
+    int k = (int)floor(log10(v) / 3 + 1e-9);
+    k = k < 0 ? 0 : k > 5 ? 5 : k;
+    return scene_print(sc, "%.0f%s", v / pow(1000, k), unit[k]);
 }
 
 /* ---- controls and words -------------------------------------------------------------------- */
@@ -243,8 +252,8 @@ static void draw_keys(const struct lab *l)
     const char *note =
         !times || times->n == 0
             ? "no times measured here yet"
-            : scene_print(l->sc, "points: measured, %d thread%s, %s", times->threads,
-                          times->threads == 1 ? "" : "s", times->kernels);
+            : scene_print(l->sc, "points: measured (rings: 4, 6), %d thread%s, %s",
+                          times->threads, times->threads == 1 ? "" : "s", times->kernels);
     float cap = l->sc->font->cap[FONT_UI] * note_size;
     (void)scene_text(l->sc, x, l->f.y + LAB_KEY_Y + cap / 2, ALIGN_LEFT, FONT_UI,
                      note_size, t->ink_soft,
@@ -340,11 +349,11 @@ void lab_cost(struct lab *l)
                      .y = axis_of(l)};
     double rate = times && times->n ? rate_of(l) : 0;
     if (rate > 0)
-        p.right = (struct plot_axis){p.y.lo / rate, p.y.hi / rate, PLOT_LOG10,
-                                     scene_print(l->sc, "measured (s), beside %s%s/s",
-                                                 scene_amount(l->sc, rate),
-                                                 bytes ? "B" : "FLOP"),
-                                     false};
+        p.right =
+            (struct plot_axis){p.y.lo / rate, p.y.hi / rate, PLOT_LOG10,
+                               scene_print(l->sc, "measured time (s), level at %s%s/s",
+                                           power_text(l->sc, rate), bytes ? "B" : "FLOP"),
+                               false};
     float labels = l->f.w < small_stage ? narrow_labels_w : labels_w;
     struct scene_rect box = l->plots;
     box.w -= labels;

@@ -11,6 +11,7 @@ static const float number_apart_x = 54, number_apart_y = 30,
                    number_apart_linear = 44; /* between numbered ticks */
 static const float minor_apart = 2.5f;       /* between the two nearest minor ticks */
 static const float note_pad = 2, note_ground = 0.82f; /* strength of a note's ground */
+static const float ring_w = 1.5f;
 static const float label_line = 15, cap_share = 0.36f;
 static const float room_left = 62, room_below = 42, room_bare = 10, room_right = 62;
 
@@ -267,6 +268,13 @@ void plot_dot(const struct plot *p, float x, float y, float r, struct scene_rgba
     if (!isfinite(x + y)) return;
     (void)scene_border(p->sc, (struct scene_rect){x - r, y - r, 2 * r, 2 * r}, r, 1,
                        color, p->theme->paper);
+}
+
+void plot_ring(const struct plot *p, float x, float y, float r, struct scene_rgba color)
+{
+    if (!isfinite(x + y)) return;
+    (void)scene_border(p->sc, (struct scene_rect){x - r, y - r, 2 * r, 2 * r}, r, ring_w,
+                       p->theme->paper, color);
 }
 
 void plot_upright(const struct plot *p, double v, struct plot_pen pen)

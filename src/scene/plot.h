@@ -42,6 +42,7 @@ void plot_line(const struct plot *p, int n, const double *x, const double *y,
 void plot_band(const struct plot *p, int n, const double *x, const double *lo,
                const double *hi, struct scene_rgba color);
 void plot_dot(const struct plot *p, float x, float y, float r, struct scene_rgba color);
+void plot_ring(const struct plot *p, float x, float y, float r, struct scene_rgba color);
 /* A line up and down, or across, at v. */
 void plot_upright(const struct plot *p, double v, struct plot_pen pen);
 void plot_level(const struct plot *p, double v, struct plot_pen pen);

@@ -135,8 +135,10 @@ static void figures(struct panel *p, struct ui_type type, struct scene_rgba ink,
 {
     const struct ui *u = p->u;
     float cy = p->y + LINE_H * 0.5f, right = p->x + p->w;
-    float w = ui_width(u, small_figure, "8888 M") + GAP * 0.75f;
-    for (int k = 2; k >= 0; k--, right -= w)
+    const float w[3] = {ui_width(u, small_figure, "8.88 G") + GAP,
+                        ui_width(u, small_figure, "8.88 G") + GAP,
+                        ui_width(u, small_figure, "88.8 \u00B5s") + GAP};
+    for (int k = 2; k >= 0; right -= w[k--])
         (void)ui_text(u, right, cy, ALIGN_RIGHT, type, ink, figure[k]);
     (void)ui_text_fit(u, p->x, cy, right - p->x, ALIGN_LEFT, ui_body, ink, label);
     p->y += LINE_H;
