@@ -40,6 +40,7 @@ bool model_make(struct model *m, enum model_kind kind, uint32_t seed, struct are
 /* n numbers of mean 0 and variance 1, the first of one stream of many that a seed has; the
  * same everywhere. */
 void model_normals(float *out, size_t n, uint32_t seed, uint32_t stream);
+
 /* ---- the toy's words ------------------------------------------------------------------ */
 
 enum {

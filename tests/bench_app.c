@@ -447,6 +447,87 @@ static bool switch_scale(const struct bench_opts *o)
     return ok ? true : failed(&e);
 }
 
+/* ---- edited cells ------------------------------------------------------------------------ */
+
+static void field(struct app *a, enum attn_tensor t, int row, int col)
+{
+    app_apply(a, (struct step_action){.verb = STEP_FIELD, .ref = {t, row, col}});
+}
+
+/* The wheel over an edited cell of the toy, stage by stage: all that follows, and the frame
+ * with it. */
+static bool toy_edits(void)
+{
+    enum { PER_CELL = 20, CELLS = 9 };
+    static const struct {
+        enum attn_stage stage;
+        enum attn_tensor tensor;
+    } cells[CELLS] = {{ATTN_PROJECTIONS, ATTN_X},  {ATTN_PROJECTIONS, ATTN_W_Q},
+                      {ATTN_PROJECTIONS, ATTN_Q},  {ATTN_SCORES, ATTN_K},
+                      {ATTN_SCORES, ATTN_S_RAW},   {ATTN_SOFTMAX, ATTN_P},
+                      {ATTN_WEIGHTED_SUM, ATTN_V}, {ATTN_OUTPUT, ATTN_W_O},
+                      {ATTN_OUTPUT, ATTN_H}};
+    struct app a;
+    struct err e = {0};
+    double t[CELLS * PER_CELL];
+    double drawn = 0.0;
+    int n = 0;
+    bool ok = off_screen(&a, 1280, 800, &e);
+    for (int i = 0; ok && i < WARM; i++) ok = frame(&a, &drawn, &e);
+    for (int k = 0; ok && k < CELLS; k++) {
+        act(&a, STEP_GO, (int)cells[k].stage);
+        field(&a, cells[k].tensor, 2, 1);
+        for (int i = 0; ok && i < PER_CELL; i++) {
+            double from = bench_now();
+            app_apply(&a, (struct step_action){.verb = STEP_FIELD_BY, .x = 0.1f});
+            ok = frame(&a, &drawn, &e);
+            t[n++] = bench_now() - from;
+        }
+    }
+    if (ok) report("edit toy, frame included", t, n);
+    app_fini(&a);
+    return ok ? true : failed(&e);
+}
+
+/* An edited h of many tokens, until its result is drawn: the first edit, beside which the
+ * correct run is made too, and later ones. */
+static bool large_edits(int n_tok)
+{
+    enum { FIRST = 7, LATER = 15 };
+    struct app a;
+    struct err e = {0};
+    double first[FIRST];
+    double later[LATER];
+    double drawn = 0.0;
+    bool ok = off_screen(&a, 1280, 800, &e) && big(&a, n_tok, &e);
+    for (int i = 0; ok && i < WARM; i++) ok = frame(&a, &drawn, &e);
+    for (int i = 0; ok && i < FIRST + LATER; i++) {
+        if (i < FIRST) {
+            act(&a, STEP_CORRECT, 0);
+            ok = app_build(&a, true, &e);
+        }
+        double from = bench_now();
+        app_apply(&a, (struct step_action){.verb = STEP_GIVE,
+                                           .ref = {ATTN_H, n_tok / 3, 100},
+                                           .i = -1,
+                                           .x = (float)i + 1.0f});
+        while (ok && (ok = app_build(&a, false, &e)) && !a.seen_source.fits) nap(0.5e-3);
+        ok = ok && app_draw(&a, &e);
+        *(i < FIRST ? &first[i] : &later[i - FIRST]) = bench_now() - from;
+    }
+    if (ok) {
+        report("edit h, the first", first, FIRST);
+        report("edit h, later ones", later, LATER);
+    }
+    app_fini(&a);
+    return ok ? true : failed(&e);
+}
+
+static bool edits(const struct bench_opts *o)
+{
+    return toy_edits() && large_edits(o->n ? o->n : STEP_MAX_TOKENS);
+}
+
 const struct bench_case bench_app_cases[] = {
     {"first-frame", "the program from exec to its first frame and end", first_frame},
     {"toy-frame", "a frame of the toy's animation, two sizes", toy_frame},
@@ -455,6 +536,7 @@ const struct bench_case bench_app_cases[] = {
      overview},
     {"scene", "scene and panels alone, both scales [--n]", scene},
     {"idle", "CPU time of ten seconds without input", idle},
+    {"edit", "an edited cell until all that follows is drawn, both scales [--n]", edits},
     {"switch", "longest frame while the worker computes [--n]", switch_scale},
     {NULL, NULL, NULL},
 };

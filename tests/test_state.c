@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { MAX_WORDS = 64, LINE_ROOM = 1 << 16, W = 1440, H = 900 };
+enum { MAX_WORDS = 128, LINE_ROOM = 1 << 16, W = 1440, H = 900 };
 
 struct words {
     char text[LINE_ROOM];
@@ -62,7 +62,8 @@ static struct step_action any_action(uint64_t *seed)
         STEP_BLOCK,    STEP_CODE,      STEP_CODE_TAB,  STEP_WHY,      STEP_TERMS,
         STEP_SWITCHES, STEP_DECODE,    STEP_DECODE,    STEP_DIVE,     STEP_DIVE,
         STEP_DIVE,     STEP_CLIMB,     STEP_CODE_BY,   STEP_PIN,      STEP_LAB,
-        STEP_LAB_TO,   STEP_LAB_BY,    STEP_LAB_ROW,   STEP_LAB_OF,   STEP_LAB_DIMS};
+        STEP_LAB_TO,   STEP_LAB_BY,    STEP_LAB_ROW,   STEP_LAB_OF,   STEP_LAB_DIMS,
+        STEP_GIVE,     STEP_GIVE,      STEP_UNGIVE};
     size_t n = sizeof verbs / sizeof *verbs;
     struct step_action a = {.verb = verbs[case_random(seed) % n]};
     a.i = (int)(case_random(seed) % 12) - 1;

@@ -124,7 +124,9 @@ cmake_path(APPEND nano_sort nano-sort)
 if(EXISTS ${nano_sort}/model.safetensors)
     add_test(NAME script_model COMMAND headlight ${nano_sort} --text AACBABAAAAA
         --script ${CMAKE_SOURCE_DIR}/tests/scripts/model.txt)
-    set_tests_properties(script_model PROPERTIES LABELS weights)
+    add_test(NAME script_model_edit COMMAND headlight ${nano_sort} --text AACBABAAAAA
+        --script ${CMAKE_SOURCE_DIR}/tests/scripts/model_edit.txt)
+    set_tests_properties(script_model script_model_edit PROPERTIES LABELS weights)
 endif()
 # The README's export of a nanoGPT checkpoint, where there is PyTorch.
 find_program(PYTHON3 python3 HINTS /usr/bin NO_DEFAULT_PATH)
