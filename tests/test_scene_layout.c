@@ -312,26 +312,29 @@ static const char *const long_tokens[] = {" internationalization",
 static void captions_fit_between_matrices_and_cost_line(void **state)
 {
     (void)state;
-    static const int n_tok[] = {0 /* toy */, 1, 333, 999, 1024};
-    for (int k = 0; k < 5; k++) {
+    static const int n_tok[] = {0 /* toy */, 1, 333, 999, 1024, 5};
+    for (int k = 0; k < 6; k++) {
         struct scene_case c;
         case_open(&c, k ? STEP_GPT2 : STEP_TOY);
-        if (k)
-            case_tokens(&c, n_tok[k]);
-        else
-            c.src.tokens = long_tokens;
+        if (k) case_tokens(&c, n_tok[k]);
+        if (k % 5 == 0) c.src.tokens = long_tokens;
         int last = case_place(&c)->dims.n_tok - 1;
-        for (int o = 0; o < 8 * ATTN_STAGE_COUNT * 2 * CASE_SIZES; o++) {
+        for (int o = 0; o < 8 * ATTN_STAGE_COUNT * 4 * CASE_SIZES; o++) {
             struct case_size size = case_sizes[o % CASE_SIZES];
-            enum attn_stage s = (enum attn_stage)(o / CASE_SIZES / 2 % ATTN_STAGE_COUNT);
+            enum attn_stage s = (enum attn_stage)(o / CASE_SIZES / 4 % ATTN_STAGE_COUNT);
             bool narrow = s == ATTN_PROJECTIONS || s == ATTN_WEIGHTED_SUM;
             /* words follow the state, not the run */
-            c.state.opts = case_opts(o / CASE_SIZES / 2 / ATTN_STAGE_COUNT);
+            c.state.opts = case_opts(o / CASE_SIZES / 4 / ATTN_STAGE_COUNT);
             c.state.hover = step_no_ref();
-            if (o / CASE_SIZES % 2)
+            int way = o / CASE_SIZES % 4; /* a row, two cells, in motion */
+            if (way == 1)
                 c.state.hover =
                     (struct step_ref){scene_stages[s].result[0], last, narrow ? 3 : last};
-            case_show(&c, s, 1, size.w, size.h);
+            if (way == 2)
+                c.state.hover =
+                    (struct step_ref){scene_stages[s].result[scene_stages[s].n_group - 1],
+                                      last / 2, narrow ? 3 : last};
+            case_show(&c, s, way == 3 ? 0.5f : 1, size.w, size.h);
             check_caption(&c);
         }
         case_close(&c);

@@ -19,3 +19,9 @@ set_tests_properties(fuzz_tour PROPERTIES LABELS unit)
 add_test(NAME tour_state COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:headlight>
     -DWORK=${CMAKE_BINARY_DIR}/tour_state -P ${CMAKE_SOURCE_DIR}/tests/tour_state.cmake)
 set_tests_properties(tour_state PROPERTIES LABELS script)
+# What is said under the stage.
+add_executable(test_scene_captions tests/test_scene_captions.c tests/scene_case.c)
+target_link_libraries(test_scene_captions PRIVATE scene model PkgConfig::CMOCKA m sanitize warnings)
+target_compile_definitions(test_scene_captions PRIVATE TEST_DIR="${CMAKE_SOURCE_DIR}/tests")
+add_test(NAME scene_captions COMMAND test_scene_captions)
+set_tests_properties(scene_captions PROPERTIES LABELS unit)

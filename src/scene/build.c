@@ -219,18 +219,18 @@ void scene_build(struct scene *sc, const struct step_state *state,
         compare_build(sc, &st.b);
         return;
     }
-    struct step_ref cell = step_no_ref();
+    struct caption_at at = {.tensor = st.spec->result[0], .row = -1, .col = -1};
     if (ready) {
         st.l = scene_layout(s->stage, st.d, sc->frame.stage);
         st.f = focus_of(&st);
-        if (st.f.row >= 0)
-            cell = (struct step_ref){st.spec->result[0], st.f.row, st.f.col};
+        at = (struct caption_at){st.spec->result[st.f.group], st.f.row,
+                                 st.f.row < 0 ? -1 : st.f.col, st.f.moving};
         stage_draw(&st);
     } else {
         waiting_draw(sc, theme, src, st.b.canvas);
     }
     pair_controls(&st.b);
-    struct stage_words w = scene_words(sc, s, src, cell);
+    struct stage_words w = scene_words(sc, s, src, at);
     head_draw(&st, &w, scene_broken_text(sc, state) ? banner_down : 0);
     if (ready) strip_draw(&st);
     foot_draw(&st, &w);

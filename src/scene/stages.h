@@ -32,8 +32,16 @@ extern const struct stage_spec scene_stages[ATTN_STAGE_COUNT];
 struct stage_words {
     const char *formula, *shapes, *caption, *cost;
 };
-/* focus: the cell in view, or none. */
+/* What is in view: a cell of a result, a row (col = -1), or neither (row = -1: the selected
+ * row). */
+struct caption_at {
+    enum attn_tensor tensor;
+    int row, col;
+    bool moving; /* the animation is at it */
+};
 struct stage_words scene_words(struct scene *sc, const struct step_state *s,
-                               const struct scene_source *src, struct step_ref focus);
+                               const struct scene_source *src, struct caption_at at);
+const char *stage_caption(struct scene *sc, const struct step_state *s,
+                          const struct scene_source *src, struct caption_at at);
 
 #endif

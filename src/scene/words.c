@@ -43,8 +43,8 @@ struct moment {
     const struct step_state *s;
     const struct scene_source *src;
     struct attn_dims d;
-    int d_head, row, col; /* counted from 0; col = -1: no cell in view */
-    int rows, there;      /* that the pass computes; tokens that are there */
+    int d_head;
+    int rows, there; /* that the pass computes; tokens that are there */
     bool toy, loaded;
 };
 
@@ -121,120 +121,6 @@ static const char *shapes_of(const struct moment *m)
     }
 }
 
-/* ---- captions ------------------------------------------------------------------------ */
-
-static const char *say_projections(const struct moment *m)
-{
-    bool bias = !m->loaded || (m->src->trace && m->src->trace->w.b_qkv);
-    return scene_print(
-        m->sc,
-        "One multiply gives each token three vectors: a query (what it looks for), a key "
-        "(what it offers) and a value (what it hands over when picked). %s",
-        m->toy ? "GPT-2 adds biases; the toy has none."
-               : scene_print(m->sc,
-                             "%s; of W_qkv\u2019s %s columns this head\u2019s are shown.",
-                             bias ? "GPT-2 adds biases" : "This model adds no biases",
-                             words_amount(m->sc, 3 * (uint64_t)m->d.d_model, "")));
-}
-
-static const char *say_scores(const struct moment *m)
-{
-    const char *who =
-        "Each cell is one dot product: how much the row\u2019s token wants what "
-        "the column\u2019s token offers.";
-    if (m->col >= 0)
-        who =
-            scene_print(m->sc,
-                        "Row %d, column %d is how much %s wants what %s offers: one dot "
-                        "product over this head\u2019s %d numbers.",
-                        m->row + 1, m->col + 1, words_token(m->sc, m->src, m->row),
-                        words_token(m->sc, m->src, m->col), m->d_head);
-    return scene_print(
-        m->sc,
-        "Every query meets every key. %s The grid is N \u00D7 N: twice the "
-        "context, four times the work.",
-        who);
-}
-
-static const char *say_scale(const struct moment *m)
-{
-    if (!m->s->opts.scale)
-        return "The division is switched off: scores go on as they are. The longer the "
-               "vectors, "
-               "the wider their dot products spread, and the nearer softmax comes to "
-               "picking a "
-               "single token.";
-    return scene_print(
-        m->sc,
-        "A dot product of %d terms spreads about \u221A%d times as wide as one "
-        "term. Dividing by \u221Ad_head = %.4g takes that back; without it "
-        "softmax would start out nearly one-hot and hardly learn.",
-        m->d_head, m->d_head, sqrt((double)m->d_head));
-}
-
-static const char *say_mask(const struct moment *m)
-{
-    if (!m->s->opts.causal)
-        return "The mask is switched off: every token sees every other, later ones too. "
-               "A model "
-               "trained like this could copy its answer from the next column.";
-    return scene_print(
-        m->sc,
-        "Position i is there to predict token i + 1, so it must not see beyond "
-        "i: every score right of the diagonal becomes \u2212\u221E. Row %d, %s, sees "
-        "%d of %d tokens.",
-        m->row + 1, words_token(m->sc, m->src, m->row), m->row + 1, m->d.n_tok);
-}
-
-/* The largest weight of the row in view, once its row is there. */
-static const char *say_top(const struct moment *m)
-{
-    struct attn_cmat p = scene_tensor_view(m->src, ATTN_P);
-    if (!m->src->fits || !p.data || m->row < 0 || m->row >= p.rows) return "";
-    const float *row = p.data + (size_t)m->row * (size_t)p.ld;
-    int top = 0;
-    for (int j = 1; j < p.cols; j++)
-        if (row[j] > row[top]) top = j;
-    return scene_print(m->sc, "Row %d gives most to %s: %s. ", m->row + 1,
-                       words_token(m->sc, m->src, top), scene_number(m->sc, row[top], 3));
-}
-
-static const char *say_softmax(const struct moment *m)
-{
-    return scene_print(
-        m->sc,
-        "Each row becomes a distribution: subtract its largest score, so that "
-        "exp cannot overflow, exponentiate, divide by the sum. %s%s",
-        say_top(m),
-        m->loaded ? "" : "The weights are random: the pattern means nothing.");
-}
-
-static const char *say_weighted_sum(const struct moment *m)
-{
-    return scene_print(
-        m->sc,
-        "Row %d of O is the rows of V mixed in the proportions of row %d of A, "
-        "and so is its colour. %s",
-        m->row + 1, m->row + 1,
-        m->s->opts.causal
-            ? scene_print(m->sc, "It blends %d value%s; nothing later takes part.",
-                          attn_seen(m->s->opts, m->row, m->d.n_tok), m->row ? "s" : "")
-            : "With the mask off, later tokens take part too.");
-}
-
-static const char *say_output(const struct moment *m)
-{
-    return scene_print(
-        m->sc,
-        "The heads\u2019 outputs stand side by side and W_O mixes them. %s "
-        "Several narrow heads follow different relations for the price of "
-        "one wide one.",
-        m->s->opts.residual
-            ? "The result is added to h, the residual stream that ln_1 read."
-            : "The residual is switched off: h, the stream that ln_1 read, is "
-              "lost.");
-}
-
 /* ---- costs ------------------------------------------------------------------------------ */
 
 /* The figures of one size: what counts differs by stage. */
@@ -283,32 +169,24 @@ static const char *cost_of(const struct moment *m)
 }
 
 struct stage_words scene_words(struct scene *sc, const struct step_state *s,
-                               const struct scene_source *src, struct step_ref focus)
+                               const struct scene_source *src, struct caption_at at)
 {
-    static const char *(*const say[ATTN_STAGE_COUNT])(const struct moment *) = {
-        say_projections, say_scores,       say_scale, say_mask,
-        say_softmax,     say_weighted_sum, say_output};
     const struct step_place *p = step_place_of(s);
     struct step_pass pass = step_pass_of(s);
     struct moment m = {.sc = sc,
                        .s = s,
                        .src = src,
                        .d = p->dims,
-                       .row = p->row,
-                       .col = -1,
                        .d_head = p->dims.d_model / p->dims.n_head,
                        .rows = pass.to - pass.from,
                        .there = pass.to,
                        .toy = s->scale == STEP_TOY,
                        .loaded = step_is_loaded(p)};
-    if (focus.tensor != ATTN_TENSOR_COUNT) {
-        m.row = focus.row;
-        m.col = focus.col;
-    }
+    if (at.row < 0) at.row = p->row;
     const char *instead = broken_caption(sc, s, src);
     const char *decode = decode_caption(sc, s, src);
     if (decode) instead = decode;
     return (struct stage_words){formula_of(&m), shapes_of(&m),
-                                instead ? instead : say[s->stage](&m),
+                                instead ? instead : stage_caption(sc, s, src, at),
                                 step_is_decoding(s) ? decode_cost(sc, s) : cost_of(&m)};
 }
