@@ -1,6 +1,6 @@
 # headlight-bench: a table of cases (tests/bench_main.c); built by default, not installed.
 # Optimised in every build type, since it measures.
-add_executable(headlight-bench tests/bench_main.c tests/bench_attn.c tests/bench_peers.c
+add_executable(headlight-bench tests/bench_main.c tests/bench_attn.c tests/bench_peers.c tests/bench_torch.c
     tests/bench_app.c tests/bench_forward.c tests/bench_export.c
     tests/bench_numbers.c)
 target_link_libraries(headlight-bench PRIVATE app attn m sanitize warnings)

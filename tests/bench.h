@@ -6,6 +6,8 @@
 #include "attn.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 enum { BENCH_ROUNDS_MAX = 501, BENCH_RUNS_MAX = 16 };
 
@@ -57,6 +59,16 @@ void bench_print(const struct bench_run *runs, int n_run, int n, int threads,
 void *bench_alloc(size_t bytes);
 /* A matrix of random numbers with that standard deviation, the same every time. */
 struct attn_cmat bench_random(int rows, int cols, double sd);
+
+/* A child and both its ends; to and from are NULL where they are not asked for. */
+struct bench_child {
+    pid_t pid;
+    FILE *to, *from;
+};
+/* bench_torch.py with up to three arguments, the rest NULL. false: no python3-torch, which
+ * it has said. name: what it calls itself. */
+bool bench_torch_start(struct bench_child *c, char name[256], char *a1, char *a2,
+                       char *a3);
 
 /* Multiplies and adds in registers, as many as `flops` says at least; returns how many. */
 double bench_fma_loop(const char *kernels, double flops);

@@ -53,17 +53,11 @@ static bool beside(char out[PATH_ROOM], const char *name)
     return true;
 }
 
-/* A child and both its ends; to and from are NULL where they are not asked for. */
-struct child {
-    pid_t pid;
-    FILE *to, *from;
-};
-
-static bool start(struct child *c, char *const *argv, bool talk)
+static bool start(struct bench_child *c, char *const *argv, bool talk)
 {
     int in[2];
     int out[2];
-    *c = (struct child){0};
+    *c = (struct bench_child){0};
     if (talk && (pipe(in) != 0 || pipe(out) != 0)) return false;
     c->pid = fork();
     if (c->pid == 0) {
@@ -85,7 +79,7 @@ static bool start(struct child *c, char *const *argv, bool talk)
 }
 
 /* Waits; *kib is the most memory that it had. */
-static bool ended_well(struct child *c, long *kib)
+static bool ended_well(struct bench_child *c, long *kib)
 {
     int status = 0;
     struct rusage used;
@@ -112,7 +106,7 @@ static bool model_folder(const struct bench_opts *o, char out[PATH_ROOM])
     if (access(file, R_OK) == 0) return true;
     (void)fprintf(stderr, "headlight-bench: making %s, which takes a while\n", out);
     char *argv[] = {python, tool, out, NULL};
-    struct child c;
+    struct bench_child c;
     if (access(tool, R_OK) == 0 && start(&c, argv, false) && ended_well(&c, NULL))
         return true;
     (void)fprintf(stderr,
@@ -130,17 +124,37 @@ static const char keep_memory[] =
     "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592:"
     "glibc.malloc.top_pad=268435456";
 
+bool bench_torch_start(struct bench_child *c, char name[256], char *a1, char *a2,
+                       char *a3)
+{
+    char python[] = "/usr/bin/python3";
+    char script[] = BENCH_TORCH;
+    char *argv[] = {access(python, X_OK) == 0 ? python : python + strlen("/usr/bin/"),
+                    script,
+                    a1,
+                    a2,
+                    a3,
+                    NULL};
+    if (setenv("GLIBC_TUNABLES", keep_memory, 1) != 0) return false;
+    bool there = start(c, argv, true);
+    (void)unsetenv("GLIBC_TUNABLES");
+    there = there && fgets(name, 256, c->from) && strncmp(name, "torch ", 6) == 0;
+    name[there ? strcspn(name, "\n") : 0] = '\0';
+    if (!there)
+        (void)fputs("headlight-bench: python3-torch is not there: no ratio to it\n",
+                    stderr);
+    return there;
+}
+
 /* PyTorch, which is asked for one pass at a time. */
 struct peer {
-    struct child c;
+    struct bench_child c;
     char name[256];
     bool there;
 };
 
 static bool peer_start(struct peer *p, const char *folder, int n, int threads)
 {
-    char python[] = "/usr/bin/python3";
-    char script[] = BENCH_TORCH;
     char file[PATH_ROOM];
     char tokens[16];
     char with[16];
@@ -148,21 +162,7 @@ static bool peer_start(struct peer *p, const char *folder, int n, int threads)
     (void)snprintf(with, sizeof with, "%d", threads);
     int len = snprintf(file, sizeof file, "%s/model.safetensors", folder);
     if (len < 0 || len >= PATH_ROOM) return false;
-    char *argv[] = {access(python, X_OK) == 0 ? python : python + strlen("/usr/bin/"),
-                    script,
-                    file,
-                    tokens,
-                    with,
-                    NULL};
-    if (setenv("GLIBC_TUNABLES", keep_memory, 1) != 0) return false;
-    p->there = start(&p->c, argv, true);
-    (void)unsetenv("GLIBC_TUNABLES");
-    p->there = p->there && fgets(p->name, sizeof p->name, p->c.from) &&
-               strncmp(p->name, "torch ", 6) == 0;
-    p->name[strcspn(p->name, "\n")] = '\0';
-    if (!p->there)
-        (void)fputs("headlight-bench: python3-torch is not there: no ratio to it\n",
-                    stderr);
+    p->there = bench_torch_start(&p->c, p->name, file, tokens, with);
     return p->there;
 }
 
@@ -338,7 +338,7 @@ static bool overview_exec(const char *folder, char *text)
     char with[] = "--script";
     char model[PATH_ROOM];
     long kib = 0;
-    struct child c;
+    struct bench_child c;
     memcpy(model, folder, strlen(folder) + 1);
     int fd = mkstemp(script);
     bool ok = fd >= 0 && write(fd, lines, sizeof lines - 1) == sizeof lines - 1 &&

@@ -60,7 +60,8 @@ int bench_peers(struct bench_run *runs, const struct bench_problem *p, double fl
         return 0;
     }
     int n = bench_openblas(runs, p, flops);
-    return n + bench_onednn(runs + n, p, flops);
+    n += bench_onednn(runs + n, p, flops);
+    return n + bench_torch(runs + n, p, flops);
 }
 
 void bench_peers_environment(char **argv)

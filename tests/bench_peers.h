@@ -20,9 +20,10 @@ int bench_peers(struct bench_run *runs, const struct bench_problem *p, double fl
  * reads while it is loaded, if one of them is set. */
 void bench_peers_environment(char **argv);
 
-/* One library's: both append 0 or more runs. */
+/* One library's: they append 0 or more runs. */
 int bench_openblas(struct bench_run *runs, const struct bench_problem *p, double flops);
 int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double flops);
+int bench_torch(struct bench_run *runs, const struct bench_problem *p, double flops);
 
 /* C[m, n] = alpha * A[m, k] * B + beta * C, row-major; transposed: B is [n, k]. */
 typedef void bench_sgemm(bool transposed, int m, int n, int k, float alpha,
