@@ -188,6 +188,32 @@ static void gpt2_fits_in_every_window(void **state)
     case_close(&u.c);
 }
 
+/* A prefill, a token, the last token; and decode mode that waits for the mask. */
+static void decode_mode_fits_in_every_window(void **state)
+{
+    (void)state;
+    static const int tokens[] = {1, 5, 64, 1024};
+    for (size_t n = 0; n < sizeof tokens / sizeof *tokens; n++) {
+        struct ui_case u = {0};
+        case_open(&u.c, tokens[n] == 5 ? STEP_TOY : STEP_GPT2);
+        if (tokens[n] != 5) case_tokens(&u.c, tokens[n]);
+        struct step_place *p = case_place(&u.c);
+        u.c.state.decode = true;
+        p->prefill = (tokens[n] + 1) / 2;
+        for (int k = 0; k < 3 && tokens[n] > k; k++) {
+            p->row = k == 0 ? p->prefill - 1 : k == 1 ? p->prefill : tokens[n] - 1;
+            if (p->row >= tokens[n]) continue;
+            ui_check_stages(&u, case_sizes[k % CASE_SIZES]);
+        }
+        if (tokens[n] != 1024) {
+            u.c.state.opts.causal = false;
+            case_run(&u.c);
+            ui_check_stages(&u, case_sizes[0]);
+        }
+        case_close(&u.c);
+    }
+}
+
 static void the_wide_fake_font_fits_too(void **state)
 {
     (void)state;
@@ -327,6 +353,7 @@ int ui_layout_tests(void)
         cmocka_unit_test(the_toy_fits_in_every_window),
         cmocka_unit_test(the_code_and_the_reasons_fit_too),
         cmocka_unit_test(gpt2_fits_in_every_window),
+        cmocka_unit_test(decode_mode_fits_in_every_window),
         cmocka_unit_test(the_wide_fake_font_fits_too),
         cmocka_unit_test(what_if_and_messages_fit),
         cmocka_unit_test(many_heads_fit),

@@ -197,7 +197,7 @@ void panel_decode(struct panel *p)
     bool stages = room >= (LINES + ATTN_STAGE_COUNT) * LINE_LEAST;
     int count = LINES + (stages ? ATTN_STAGE_COUNT : 0);
     float pitch = fminf(fmaxf(room / (float)count, LINE_LEAST), LINE_MOST);
-    section(p, pass.from ? "FLOPS OF THIS TOKEN" : "FLOPS OF THE PREFILL");
+    section(p, "FLOPS");
     line(p, pitch, "", pass.from ? "with cache" : "all at once",
          pass.from ? "without" : NULL, false);
     flops(p, pass, pitch, stages);
