@@ -257,6 +257,90 @@ static void rounding_is_to_nearest_even(void **state)
     assert_true(attn_rounded(-INFINITY, ATTN_FLOAT16) == -INFINITY);
 }
 
+/* Whole rows, by every kernel set, NaN and infinities too: the same bits as one by one. */
+static void a_row_is_rounded_as_its_numbers_are(void **state)
+{
+    (void)state;
+    enum { N = 4099 };
+    static float in[N], got[N];
+    struct rng r = {75};
+    struct attn_ctx c = {0};
+    for (int a = 0; (c.k = case_kernels(a)); a++)
+        for (int p = ATTN_FLOAT32; p < ATTN_PRECISION_COUNT; p++)
+            for (int k = 0; k < 60; k++) {
+                int n = k < 40 ? 1 + 3 * k : N;
+                for (int i = 0; i < n; i++) {
+                    uint32_t bits = (uint32_t)rng_next(&r);
+                    memcpy(&in[i], &bits, sizeof in[i]);
+                    if (i % 3) in[i] = ldexpf(rng_unit(&r), rng_int(&r, -30, 20));
+                    if (i % 97 == 5) in[i] = i % 2 ? INFINITY : -INFINITY;
+                    if (i % 89 == 7) in[i] = NAN;
+                }
+                memcpy(got, in, sizeof got);
+                assert_int_equal(attn_round(&c, (struct attn_mat){got, 1, n, n},
+                                            (enum attn_precision)p),
+                                 ATTN_OK);
+                for (int i = 0; i < n; i++) {
+                    float want = attn_rounded(in[i], (enum attn_precision)p);
+                    if (memcmp(&want, &got[i], sizeof want) != 0)
+                        fail_msg("%s: %a rounds to %a, must be %a",
+                                 attn_kernels_name(c.k), (double)in[i], (double)got[i],
+                                 (double)want);
+                }
+                assert_memory_equal(got + n, in + n, (size_t)(N - n) * sizeof *in);
+            }
+}
+
+/* The difference of two matrices and the largest change, against plain loops. */
+static void a_difference_names_its_largest_change(void **state)
+{
+    (void)state;
+    struct rng r = {76};
+    struct attn_ctx c = {.k = case_kernels(0)};
+    for (int k = 0; k < 200; k++) {
+        struct bag b = {0};
+        int rows = rng_int(&r, 1, 70), cols = rng_int(&r, 1, 150);
+        struct attn_mat was = input_new(&b, &r, rows, cols, 2.0f);
+        struct attn_mat is = input_new(&b, &r, rows, cols, 2.0f);
+        struct fence out = fence_new(&b, &r, rows, cols);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < cols; j++) {
+                float *x = &is.data[(size_t)i * is.ld + j];
+                float *y = &was.data[(size_t)i * was.ld + j];
+                int what = rng_int(&r, 0, 40);
+                if (what < 12 || k % 5 == 0) *x = *y;
+                if (what == 13) *x = *y = NAN;
+                if (what == 14) *x = *y = -INFINITY;
+                if (what == 15 && k % 4 == 1) *y = i % 2 ? NAN : INFINITY;
+                if (what == 16) *x = 0.0f, *y = -0.0f;
+            }
+        struct attn_change got;
+        assert_int_equal(attn_difference(&c, out.m, readable(is), readable(was), &got),
+                         ATTN_OK);
+        fence_check(&out, "difference");
+        struct attn_change want = {.row = -1, .col = -1};
+        float most = 0.0f;
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < cols; j++) {
+                float x = is.data[(size_t)i * is.ld + j];
+                float y = was.data[(size_t)i * was.ld + j];
+                float d = x == y || (isnan(x) && isnan(y)) ? 0.0f : x - y;
+                float o = out.m.data[(size_t)i * out.m.ld + j];
+                float size = isnan(d) ? INFINITY : fabsf(d);
+                assert_true(o == d || (isnan(o) && isnan(d)));
+                want.count += size > 0.0f;
+                if (!(size > most)) continue;
+                most = size;
+                want.row = i;
+                want.col = j;
+            }
+        assert_int_equal(got.row, want.row);
+        assert_int_equal(got.col, want.col);
+        assert_true(got.count == want.count);
+        bag_empty(&b);
+    }
+}
+
 /* e^88.7 is a float32, e^88.8 is not. */
 static void without_the_maximum_softmax_overflows(void **state)
 {
@@ -532,6 +616,8 @@ int attn_broken_tests(void)
         cmocka_unit_test(every_option_is_obeyed_at_gpt2_size),
         cmocka_unit_test(options_that_mean_nothing_change_no_bit),
         cmocka_unit_test(rounding_is_to_nearest_even),
+        cmocka_unit_test(a_row_is_rounded_as_its_numbers_are),
+        cmocka_unit_test(a_difference_names_its_largest_change),
         cmocka_unit_test(without_the_maximum_softmax_overflows),
         cmocka_unit_test(a_row_taken_apart_has_its_temperature),
         cmocka_unit_test(an_edit_changes_what_follows_and_nothing_before),

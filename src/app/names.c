@@ -98,6 +98,19 @@ bool names_refusal(const struct step_state *s, struct step_action a, struct err 
             return err_set(e, ERR_INPUT, "there is no %s %d: %s has %d", parts[i].what,
                            a.i + 1, parts[i].where, parts[i].n);
     if (a.verb == STEP_GIVE) return edits_refusal(s, a, e);
+    if (a.verb == STEP_DECODE)
+        return err_set(e, ERR_INPUT, "there is no prefill of %d: %s has %d tokens", a.i,
+                       tokens, p->dims.n_tok);
+    bool cell_there = a.ref.row >= 0 && a.ref.row < p->dims.n_tok;
+    if ((a.verb == STEP_PIN || a.verb == STEP_HOVER) && cell_there &&
+        step_is_decoding(s) && !step_pass_has(s, a.ref)) {
+        char gone[64];
+        names_print_cell(gone, sizeof gone, a.ref);
+        return err_set(e, ERR_INPUT,
+                       "cell %s is not there: --decode computes row %d, and of the rows "
+                       "before it K and V are kept alone",
+                       gone, p->row + 1);
+    }
     if (a.verb != STEP_PIN && a.verb != STEP_HOVER)
         return err_set(e, ERR_INPUT, "this cannot be done with the model");
     char cell[64];

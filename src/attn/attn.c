@@ -86,7 +86,9 @@ static enum attn_status rows_run(const struct attn_ctx *c, const struct rows_job
     int rows = j->out.rows, cols = j->out.cols;
     if (!attn_mat_is(attn_const(j->out), rows, cols) || !attn_mat_is(j->in, rows, cols))
         return ATTN_BAD_SHAPE;
-    attn_parallel(c, (rows + ROWS - 1) / ROWS, true, rows_task, j);
+    struct rows_job job = *j;
+    job.k = c->k;
+    attn_parallel(c, (rows + ROWS - 1) / ROWS, true, rows_task, &job);
     return ATTN_OK;
 }
 
@@ -157,7 +159,7 @@ static void scale_row(const struct rows_job *j, float *out, const float *in, int
 {
     (void)i;
     attn_divide_floats(out, in, j->out.cols, j->number);
-    attn_round_floats(out, j->out.cols, j->opts.precision);
+    attn_round_floats(j->k, out, j->out.cols, j->opts.precision);
 }
 
 enum attn_status attn_scale(const struct attn_ctx *c, struct attn_mat out,
@@ -210,28 +212,34 @@ enum attn_status attn_mask_as(const struct attn_ctx *c, struct attn_mat out,
 static int bare_softmax(const struct attn_kernels *k, float *p, const float *s, int n,
                         struct attn_opts o)
 {
-    enum { CHUNK = 64 };
+    enum {
+        CHUNK = 64,
+        LANES = 16
+    }; /* fixed, so that the compiler makes vectors of them */
     int visible = 0;
-    float sum = 0.0f, coldness = attn_coldness(o);
+    float part[LANES] = {0.0f}, sum = 0.0f, coldness = attn_coldness(o);
+    float e[CHUNK], in[CHUNK];
     for (int j0 = 0; j0 < n; j0 += CHUNK) {
-        bool hidden[CHUNK];
-        float *e = p + j0;
         int m = attn_min(CHUNK, n - j0);
-        for (int a = 0; a < m; a++) {
-            hidden[a] = s[j0 + a] == -INFINITY;
-            e[a] = s[j0 + a] * coldness;
-        }
-        k->exp(e, e, m);
-        for (int a = 0; a < m; a++) {
-            if (hidden[a])
-                e[a] = -1.0f;
-            else
-                sum += e[a];
-            visible += !hidden[a];
-        }
+        for (int a = m; a < CHUNK; a++) in[a] = -INFINITY;
+        memcpy(in, s + j0, (size_t)m * sizeof *in);
+        for (int a = 0; a < CHUNK; a++) e[a] = in[a] * coldness;
+        k->exp(e, e, CHUNK); /* 0 of what is hidden */
+        for (int b = 0; b < CHUNK; b += LANES)
+            for (int a = 0; a < LANES; a++) part[a] += e[b + a];
+        for (int a = 0; a < CHUNK; a++) visible += in[a] != -INFINITY;
+        for (int a = 0; a < CHUNK; a++) e[a] = in[a] == -INFINITY ? -1.0f : e[a];
+        memcpy(p + j0, e, (size_t)m * sizeof *e);
     }
-    for (int a = 0; a < n; a++) p[a] = p[a] == -1.0f ? 0.0f : p[a] / sum;
-    attn_round_floats(p, n, o.precision);
+    for (int a = 0; a < LANES; a++) sum += part[a];
+    for (int j0 = 0; j0 < n; j0 += CHUNK) {
+        size_t bytes = (size_t)attn_min(CHUNK, n - j0) * sizeof *e;
+        memcpy(in, p + j0, bytes);
+        k->row_div(e, in, attn_min(CHUNK, n - j0), sum);
+        for (int a = 0; a < CHUNK; a++) e[a] = in[a] == -1.0f ? 0.0f : e[a];
+        memcpy(p + j0, e, bytes);
+    }
+    attn_round_floats(k, p, n, o.precision);
     return visible;
 }
 
@@ -248,7 +256,7 @@ enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const flo
     }
     float sum = k->row_exp(p, s, n, attn_coldness(o), max);
     k->row_div(p, p, n, sum);
-    attn_round_floats(p, n, o.precision);
+    attn_round_floats(k, p, n, o.precision);
     return ATTN_ROW_FULL;
 }
 /* listing: end */
@@ -266,12 +274,9 @@ enum attn_status attn_softmax_as(const struct attn_ctx *c, struct attn_mat p,
 {
     if (attn_opts_check(opts) != ATTN_OK) return ATTN_BAD_OPTS;
     int64_t empty = 0;
-    enum attn_status st = rows_run(c, &(struct rows_job){.k = c->k,
-                                                         .out = p,
-                                                         .in = s,
-                                                         .opts = opts,
-                                                         .n_empty = &empty,
-                                                         .row = softmax_row});
+    enum attn_status st = rows_run(
+        c, &(struct rows_job){
+               .out = p, .in = s, .opts = opts, .n_empty = &empty, .row = softmax_row});
     if (n_empty && st == ATTN_OK) *n_empty = empty;
     return st;
 }
@@ -285,7 +290,7 @@ enum attn_status attn_softmax(const struct attn_ctx *c, struct attn_mat p,
 static void round_row(const struct rows_job *j, float *out, const float *in, int i)
 {
     (void)in, (void)i;
-    attn_round_floats(out, j->out.cols, j->opts.precision);
+    attn_round_floats(j->k, out, j->out.cols, j->opts.precision);
 }
 
 enum attn_status attn_round(const struct attn_ctx *c, struct attn_mat m,

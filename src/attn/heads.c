@@ -107,7 +107,7 @@ static void tile_scores(const struct hand *w, int i0, int i1)
                                                               : ATTN_DENSE});
     }
     for (int i = i0; i < i1; i++)
-        attn_round_floats(w->tile + (size_t)(i - i0) * w->share.ld,
+        attn_round_floats(j->k, w->tile + (size_t)(i - i0) * w->share.ld,
                           attn_seen(j->opts, i, j->d.n_tok), j->opts.precision);
 }
 
@@ -175,7 +175,7 @@ static bool weigh(struct hand *w, const float *s, int n)
 {
     const struct job *j = w->j;
     attn_divide_floats(w->p, s, n, attn_divisor_of(j->opts, j->d));
-    attn_round_floats(w->p, n, j->opts.precision);
+    attn_round_floats(j->k, w->p, n, j->opts.precision);
     bool whole = attn_soften(j->k, w->p, w->p, n, j->opts) == ATTN_ROW_FULL;
     for (int a = 0; whole && j->opts.no_max && a < n; a++) whole = !isnan(w->p[a]);
     w->n_odd += !whole;

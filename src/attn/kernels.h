@@ -55,6 +55,8 @@ struct attn_kernels {
      * where s*scale - max*scale would be off by a rounding of max*scale. */
     float (*row_exp)(float *e, const float *s, int n, float scale, float max);
     void (*row_div)(float *p, const float *e, int n, float sum); /* p[j] = e[j] / sum */
+    /* To p, which is not float32: attn_rounded of each. */
+    void (*round)(float *v, int n, enum attn_precision p);
     void (*exp)(float *y, const float *x, int n); /* any x; correct to 1 ulp or so */
     /* Adds n elements to what *st holds. st->mean is the plain sum until the end. */
     void (*stats)(struct attn_stats *st, const float *s, int n);
@@ -185,7 +187,8 @@ struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n);
 float attn_scale_factor(struct attn_opts o, int d_head); /* 1 where scaling is off */
 bool attn_opts_fused_heads(struct attn_opts o);
 float attn_coldness(struct attn_opts o); /* 1 / temperature */
-void attn_round_floats(float *v, int n, enum attn_precision p);
+void attn_round_floats(const struct attn_kernels *k, float *v, int n,
+                       enum attn_precision p);
 /* out = in / divisor, n of them, correctly rounded; out may be in. */
 void attn_divide_floats(float *out, const float *in, int n, double divisor);
 /* Softmax of one row as o has it; p may be s. ODD: NaN or +INFINITY among the scores.

@@ -1,5 +1,6 @@
 /* The reference kernels: what every other set has to compute, in plain loops. */
 #include "kernels.h"
+#include "round.h"
 
 #include <math.h>
 
@@ -100,5 +101,6 @@ const struct attn_kernels attn_kernels_ref = {
     .row_exp = ref_row_exp,
     .row_div = ref_row_div,
     .exp = ref_exp,
+    .round = round_floats,
     .stats = ref_stats,
 };

@@ -23,6 +23,7 @@
 #endif
 
 #include "kernels.h"
+#include "round.h"
 
 #include <math.h>
 
@@ -353,6 +354,7 @@ const struct attn_kernels KERNELS = {
     .row_max = simd_row_max,
     .row_exp = simd_row_exp,
     .row_div = simd_row_div,
+    .round = round_floats,
     .exp = simd_exp,
     .stats = simd_stats,
 };

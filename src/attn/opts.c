@@ -109,51 +109,8 @@ float attn_rounded(float v, enum attn_precision p)
     return p == ATTN_BFLOAT16 ? without_bits(v, 16) : as_float16(v);
 }
 
-/* yes where so, else no; never a branch, behind which a compiler would put a float's sum. */
-static uint32_t either(bool so, uint32_t yes, uint32_t no)
+void attn_round_floats(const struct attn_kernels *k, float *v, int n,
+                       enum attn_precision p)
 {
-    uint32_t mask = 0u - (uint32_t)so;
-    return (yes & mask) | (no & ~mask);
-}
-
-/* Both formats without a branch, for vectors: what attn_rounded says, to the bit. */
-static uint32_t bfloat16_bits(uint32_t b)
-{
-    uint32_t rounded = (b + 0x7FFF + (b >> 16 & 1)) & 0xFFFF0000;
-    return (b & 0x7F800000) == 0x7F800000 ? b : rounded;
-}
-
-static uint32_t float16_bits(uint32_t b)
-{
-    const uint32_t least = 0x38800000, over = 0x477FF000; /* 2^-14, 65520 */
-    uint32_t size = b & 0x7FFFFFFF;
-    uint32_t rounded = (size + 0xFFF + (size >> 13 & 1)) & ~(uint32_t)0x1FFF;
-    uint32_t small = bits_of((float_of(size) + 0.5f) - 0.5f);
-    rounded = either(size < least, small, rounded);
-    rounded = either(size >= over, 0x7F800000, rounded);
-    rounded = either(size >= 0x7F800000, size, rounded); /* infinities and NaN stay */
-    return rounded | (b & 0x80000000);
-}
-
-enum { CHUNK = 64 /* a fixed number, so that the compiler makes vectors of it */ };
-
-static void round_chunk(uint32_t *restrict b, enum attn_precision p)
-{
-    if (p == ATTN_BFLOAT16)
-        for (int a = 0; a < CHUNK; a++) b[a] = bfloat16_bits(b[a]);
-    else
-        for (int a = 0; a < CHUNK; a++) b[a] = float16_bits(b[a]);
-}
-
-void attn_round_floats(float *v, int n, enum attn_precision p)
-{
-    uint32_t b[CHUNK];
-    if (p == ATTN_FLOAT32) return;
-    for (int a = 0; a < n; a += CHUNK) {
-        size_t m = (size_t)attn_min(CHUNK, n - a);
-        memcpy(b, v + a, m * sizeof *b);
-        memset(b + m, 0, (CHUNK - m) * sizeof *b);
-        round_chunk(b, p);
-        memcpy(v + a, b, m * sizeof *b);
-    }
+    if (p != ATTN_FLOAT32) k->round(v, n, p);
 }

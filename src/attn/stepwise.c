@@ -56,7 +56,7 @@ static void tile_values(const struct attn_stepwise *f, const float *s, int ld, i
         });
     }
     for (int i = 0; i < i1 - i0; i++)
-        attn_round_floats(z + (size_t)i * f->z.ld, d, f->opts.precision);
+        attn_round_floats(f->k, z + (size_t)i * f->z.ld, d, f->opts.precision);
 }
 
 /* Task: the rows of a block of all heads. The longest rows come first, so that no thread is
@@ -73,9 +73,9 @@ static void rows_task(const void *arg, int t)
         for (int i = i0; i < i1; i++) {
             float *row = s + (size_t)(i - i0) * ld;
             int seen = attn_seen(f->opts, i, f->n);
-            attn_round_floats(row, seen, f->opts.precision);
+            attn_round_floats(f->k, row, seen, f->opts.precision);
             attn_divide_floats(row, row, seen, f->divisor);
-            attn_round_floats(row, seen, f->opts.precision);
+            attn_round_floats(f->k, row, seen, f->opts.precision);
             (void)attn_soften(f->k, row, row, seen, f->opts);
         }
         tile_values(f, s, ld, h, i0, i1);

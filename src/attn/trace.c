@@ -119,6 +119,7 @@ static void take_stats(const struct attn_ctx *c, struct attn_trace *t, bool head
 }
 
 struct residual_job {
+    const struct attn_kernels *k;
     struct attn_mat y;
     struct attn_cmat y_proj, h;
     enum attn_precision precision;
@@ -131,12 +132,13 @@ static void residual_task(const void *arg, int i)
     const float *p = j->y_proj.data + (size_t)i * j->y_proj.ld;
     const float *h = j->h.data ? j->h.data + (size_t)i * j->h.ld : NULL;
     for (int a = 0; a < j->y.cols; a++) y[a] = h ? p[a] + h[a] : p[a];
-    attn_round_floats(y, j->y.cols, j->precision);
+    attn_round_floats(j->k, y, j->y.cols, j->precision);
 }
 
 static void add_residual(const struct attn_ctx *c, struct attn_trace *t)
 {
-    struct residual_job job = {t->y, attn_const(t->y_proj), t->h, t->opts.precision};
+    struct residual_job job = {c->k, t->y, attn_const(t->y_proj), t->h,
+                               t->opts.precision};
     if (!t->opts.residual) job.h.data = NULL;
     attn_parallel(c, t->y.rows, true, residual_task, &job);
 }
@@ -180,7 +182,8 @@ static bool is_edited(const struct attn_trace *t, int head)
 
 /* A weight that is given where the mask forbids one, or follows from a score that is: the
  * sum of its row reads every value that has a weight. */
-static void sum_beyond_mask(const struct attn_trace *t, struct attn_mat z, int head)
+static void sum_beyond_mask(const struct attn_ctx *c, const struct attn_trace *t,
+                            struct attn_mat z, int head)
 {
     struct attn_cmat v = attn_trace_view(t, ATTN_V, head);
     for (int i = 0; i < t->n_edit; i++) {
@@ -194,7 +197,7 @@ static void sum_beyond_mask(const struct attn_trace *t, struct attn_mat z, int h
         for (int j = 0; j < v.rows; j++)
             for (int a = 0; p[j] != 0.0f && a < z.cols; a++)
                 row[a] += p[j] * v.data[(size_t)j * v.ld + a];
-        attn_round_floats(row, z.cols, t->opts.precision);
+        attn_round_floats(c->k, row, z.cols, t->opts.precision);
     }
 }
 
@@ -227,7 +230,7 @@ static void head_stages(const struct attn_ctx *c, struct attn_trace *t, int h)
     (void)attn_softmax_as(c, t->p, attn_const(t->s_masked), o, &t->n_empty_row);
     put_edits(t, t->p, ATTN_P, h);
     (void)attn_weighted_sum_as(c, z, attn_const(t->p), attn_trace_view(t, ATTN_V, h), o);
-    sum_beyond_mask(t, z, h);
+    sum_beyond_mask(c, t, z, h);
     if (attn_is_silent(o, h)) silence(t, h);
 }
 
