@@ -306,6 +306,41 @@ static void h_and_x_of_gpt2s_scale_are_followed_from(void **state)
     source_fini(&so);
 }
 
+/* The overview has each head's scores and weights as that head's own run has them. */
+static void every_head_at_a_glance_is_edited_too(void **state)
+{
+    (void)state;
+    static const enum attn_tensor tensors[] = {ATTN_Q, ATTN_S_RAW, ATTN_S_SCALED,
+                                               ATTN_S_MASKED, ATTN_P};
+    struct source so;
+    struct err e = {0};
+    assert_true(source_init(&so, 0, &e));
+    for (size_t t = 0; t < sizeof tensors / sizeof tensors[0]; t++) {
+        struct step_state s = step_initial();
+        assert_true(give(&s, tensors[t], 1, 3, 1, 0.75f));
+        s.over.open = true;
+        struct scene_source src = source_for(&so, &s, true);
+        struct scene_heads heads = *src.heads;
+        s.over.open = false;
+        for (int h = 0; h < 2; h++) {
+            s.place[STEP_TOY].head = h;
+            src = source_for(&so, &s, true);
+            double entropy = 0;
+            for (int i = 0; i < 5; i++)
+                for (int j = 0; j <= i; j++) {
+                    int pixel = (h * 5 + i) * 5 + j;
+                    float p = at(attn_trace_view(src.trace, ATTN_P, h), i, j);
+                    float s_ij = at(attn_trace_view(src.trace, ATTN_S_RAW, h), i, j);
+                    assert_true(fabsf(heads.weights[pixel] - p) < 1e-5f);
+                    assert_true(fabsf(heads.scores[pixel] - s_ij) < 1e-4f);
+                    if (p > 0) entropy -= (double)p * log2((double)p) / 5;
+                }
+            assert_true(fabs(heads.sum[h].entropy - entropy) < 1e-4);
+        }
+    }
+    source_fini(&so);
+}
+
 /* ---- as text -------------------------------------------------------------------------------- */
 
 static void an_edit_as_text_leads_back(void **state)
@@ -393,6 +428,7 @@ int app_edit_tests(void)
         cmocka_unit_test(every_matrix_of_the_toy_is_followed_from),
         cmocka_unit_test(several_edits_in_several_heads_go_together),
         cmocka_unit_test(h_and_x_of_gpt2s_scale_are_followed_from),
+        cmocka_unit_test(every_head_at_a_glance_is_edited_too),
         cmocka_unit_test(an_edit_as_text_leads_back),
         cmocka_unit_test(what_is_no_edit_is_refused),
         cmocka_unit_test(the_command_line_edits_or_says_why_not),

@@ -28,6 +28,10 @@ bool heads_begin(struct heads *h, struct run_key key, int n_block, struct attn_d
  * unknown). Does not count it as done. ERR_CANCELLED: *c->cancel was raised. */
 bool heads_block(struct heads *h, int l, struct attn_cmat qkv, const int32_t *ids,
                  const struct attn_ctx *c, struct err *e);
+/* Block 0 once more, of a run that has scores or weights which are given, and no more than
+ * ATTN_HEADS_SIDE tokens: attn_heads knows q and k alone. */
+bool heads_given(struct heads *h, const struct attn_trace *t, const struct attn_ctx *c,
+                 struct err *e);
 struct scene_heads heads_view(const struct heads *h);
 void heads_fini(struct heads *h);
 

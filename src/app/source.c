@@ -215,7 +215,9 @@ static bool toy_heads(struct source *s, struct run_key key)
         struct attn_mat m = s->toy.trace.qkv;
         struct attn_cmat qkv = {m.data, m.rows, m.cols, m.ld};
         if (!heads_begin(h, key, 1, s->toy.trace.dims, &s->failed) ||
-            !heads_block(h, 0, qkv, NULL, &s->attn, &s->failed))
+            !heads_block(h, 0, qkv, NULL, &s->attn, &s->failed) ||
+            (s->toy.trace.n_edit > 0 &&
+             !heads_given(h, &s->toy.trace, &s->attn, &s->failed)))
             return false;
         h->made = true;
         h->done = 1;

@@ -53,6 +53,22 @@ static void head_draw(const struct stage *st, const struct stage_words *w, float
                          t->ink_faint, shapes);
 }
 
+/* What is broken, above the title of a stage that has no window around it. */
+static void what_if_draw(const struct stage *st, const struct step_state *s,
+                         const char *broken)
+{
+    static const float y = 19, size = 12;
+    static const char *const looked_at[STEP_SEE_COUNT] = {
+        "What if: ", "Correct, without: ", "Difference made by: "};
+    struct scene *sc = st->b.sc;
+    const struct scene_rect *f = &sc->frame.stage;
+    float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
+    const char *text = scene_print(sc, "%s%s", looked_at[step_seen(s)], broken);
+    (void)scene_text(
+        sc, x, f->y + y, ALIGN_LEFT, FONT_UI_MEDIUM, size, st->b.theme->on_warn,
+        scene_fit_text(sc, FONT_UI_MEDIUM, size, f->x + f->w - x - 16, text));
+}
+
 /* A dotted line under each term of the glossary in what was drawn from item n on; its
  * meaning is its hover text, and is shown where it has the keyboard focus. */
 static void terms_draw(const struct stage *st, int n)
@@ -231,7 +247,9 @@ void scene_build(struct scene *sc, const struct step_state *state,
     }
     pair_controls(&st.b);
     struct stage_words w = scene_words(sc, s, src, at);
-    head_draw(&st, &w, scene_broken_text(sc, state) ? banner_down : 0);
+    const char *broken = scene_broken_text(sc, state);
+    head_draw(&st, &w, broken ? banner_down : 0);
+    if (broken && !(sc->frame.top.h > 0)) what_if_draw(&st, state, broken);
     if (ready) strip_draw(&st);
     foot_draw(&st, &w);
 }

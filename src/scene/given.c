@@ -150,6 +150,9 @@ void marks_draw(const struct brush *b, const struct grid *g, const struct grid_s
         float h = fmaxf(c.h + 2 * frame_out, ring_least);
         struct scene_rect ring = {c.x + (c.w - w) / 2, c.y + (c.h - h) / 2, w, h};
         (void)scene_border(b->sc, ring, large ? corner_most * 0.5f : ring_least * 0.5f,
+                           frame_width + 1, scene_fade(b->theme->paper, 0),
+                           b->theme->warn);
+        (void)scene_border(b->sc, ring, large ? corner_most * 0.5f : ring_least * 0.5f,
                            frame_width, scene_fade(b->theme->paper, 0),
                            b->theme->on_warn);
         if (large) corner(b, c, 2, b->theme->on_warn);

@@ -1,0 +1,71 @@
+/* The overview of a run some of whose scores or weights are given: those of every head as
+ * the run has them. */
+#include "heads.h"
+#include "pair.h"
+
+#include <math.h>
+
+static float at(struct attn_cmat m, int i, int j)
+{
+    return m.data[(size_t)i * (size_t)m.ld + (size_t)j];
+}
+
+/* What struct attn_head_sum has of a head's weights; a row with NaN or infinity is in no
+ * mean. Given weights may be negative: they count for nothing in the entropy. */
+static void measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cmat raw,
+                    struct attn_opts opts)
+{
+    int n_row = 0;
+    int n_later = 0;
+    struct attn_head_sum s = {.induction = sum->induction};
+    for (int i = 0; i < p.rows; i++) {
+        int n = attn_seen(opts, i, p.rows);
+        bool whole = true;
+        double entropy = 0.0;
+        for (int j = 0; j < n; j++) {
+            double w = (double)at(p, i, j);
+            whole = whole && isfinite(w);
+            if (w > 0.0) entropy -= w * log2(w);
+            if (isfinite(at(raw, i, j)))
+                s.max_abs = fmaxf(s.max_abs, fabsf(at(raw, i, j)));
+        }
+        s.n_odd += !whole;
+        if (!whole) continue;
+        n_row++;
+        s.entropy += entropy;
+        if (i == 0) continue;
+        n_later++;
+        s.previous += (double)at(p, i, i - 1);
+        s.first += (double)at(p, i, 0);
+        s.itself += (double)at(p, i, i);
+    }
+    s.entropy = n_row ? s.entropy / n_row : (double)NAN;
+    s.previous = n_later ? s.previous / n_later : (double)NAN;
+    s.first = n_later ? s.first / n_later : (double)NAN;
+    s.itself = n_later ? s.itself / n_later : (double)NAN;
+    *sum = s;
+}
+
+bool heads_given(struct heads *h, const struct attn_trace *t, const struct attn_ctx *c,
+                 struct err *e)
+{
+    struct head_pair pair = {.view.head = -1};
+    int n = t->dims.n_tok;
+    bool ok = h->side == n; /* a pixel is a cell */
+    for (int k = 0; ok && k < t->dims.n_head; k++) {
+        ok = pair_make(&pair, t, k, c, e);
+        if (!ok) break;
+        struct attn_cmat raw = pair.view.second[0];
+        struct attn_cmat p = pair.view.second[ATTN_P - ATTN_S_RAW];
+        size_t first = (size_t)k * (size_t)n * (size_t)n;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < attn_seen(t->opts, i, n); j++) {
+                size_t pixel = first + (size_t)i * (size_t)n + (size_t)j;
+                h->scores[pixel] = at(raw, i, j);
+                h->weights[pixel] = at(p, i, j);
+            }
+        measure(&h->sum[k], p, raw, t->opts);
+    }
+    pair_fini(&pair);
+    return ok;
+}
