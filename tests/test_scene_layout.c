@@ -336,6 +336,14 @@ static void captions_fit_between_matrices_and_cost_line(void **state)
                                       last / 2, narrow ? 3 : last};
             case_show(&c, s, way == 3 ? 0.5f : 1, size.w, size.h);
             check_caption(&c);
+            if (o % CASE_SIZES) continue;
+            c.state.presenter.on = true; /* alone, and with the tour beside it */
+            for (int tour = 0; tour < 2; tour++) {
+                c.state.tour.open = tour == 1;
+                case_build(&c, SCENE_PRESENTED_W, SCENE_PRESENTED_H);
+                check_caption(&c);
+            }
+            c.state.presenter.on = c.state.tour.open = false;
         }
         case_close(&c);
     }

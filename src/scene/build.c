@@ -194,7 +194,8 @@ void scene_build(struct scene *sc, const struct step_state *state,
     sc->pane_by = 0;
     sc->asked = (struct scene_asked){ASK_NOTHING, 0, 0};
     if (s->presenter.on)
-        sc->frame = scene_frame_presented(sc->w, sc->h, s->tour.open || s->switches);
+        sc->frame = scene_frame_presented(sc->w, sc->h,
+                                          s->tour.open || s->switches || s->lab.open);
     if (s->over.open) {
         overview_build(sc, s, src);
         return;

@@ -2,6 +2,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     CARD_W = 760,
@@ -29,18 +30,25 @@ static const struct ui_type title_type = {FONT_UI_BOLD, 18};
 
 static bool is_shown(const struct ui *u, enum ui_group g)
 {
-    bool apart = g == GROUP_BREAK || g == GROUP_INPUT || g == GROUP_WINDOW;
-    if (u->s->presenter.on && (apart || g == GROUP_MODEL)) return false;
+    bool kept = g == GROUP_STEPS || g == GROUP_PRESENT || g == GROUP_LOOK;
+    if (u->s->presenter.on && !kept) return false;
     if (g == GROUP_PRESENT) return u->s->presenter.on;
     if (g == GROUP_COMPARE) return u->src->compare != NULL;
     return g != GROUP_MODEL || step_is_loaded(&u->s->place[STEP_GPT2]);
+}
+
+/* Whether the line is of the group; the full stop has another use in presenter mode. */
+static bool is_of(const struct ui *u, const struct ui_key_line *l, enum ui_group g)
+{
+    bool other = l->group == GROUP_STEPS && l->caps[1] && strcmp(l->caps[1], ".") == 0;
+    return l->group == g && !(u->s->presenter.on && other);
 }
 
 static float group_height(const struct ui *u, enum ui_group g, float line)
 {
     int n = 0;
     if (!is_shown(u, g)) return 0;
-    for (int i = 0; i < ui_key_line_count; i++) n += ui_key_lines[i].group == g;
+    for (int i = 0; i < ui_key_line_count; i++) n += is_of(u, &ui_key_lines[i], g);
     return line + GROUP_MORE + (float)n * line;
 }
 
@@ -94,7 +102,7 @@ static float draw_group(const struct ui *u, enum ui_group g, float x, float y, f
     y += line + GROUP_MORE + line / 2;
     for (int i = 0; i < ui_key_line_count; i++) {
         const struct ui_key_line *l = &ui_key_lines[i];
-        if (l->group != g) continue;
+        if (!is_of(u, l, g)) continue;
         float at = x;
         for (int k = 0; k < 4 && l->caps[k]; k++)
             at += ui_keycap(u, at, y, l->caps[k]).w + CAP_GAP;

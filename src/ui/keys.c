@@ -113,6 +113,12 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_STEPS, {"R"}, "restart the stage"},
     {GROUP_STEPS, {"C", "Y"}, "its code, why it is here"},
     {GROUP_STEPS, {"Enter", "O"}, "a cell\u2019s origin, its order"},
+    {GROUP_PRESENT, {"PgUp", "PgDn"}, "a clicker\u2019s: back, on"},
+    {GROUP_PRESENT, {".", "B"}, "blank screen"},
+    {GROUP_PRESENT, {",", "Shift ."}, "one micro-step back, on"},
+    {GROUP_PRESENT, {"G"}, "the guided tour"},
+    {GROUP_PRESENT, {"P", "Esc"}, "leave presenter mode"},
+    {GROUP_INPUT, {"/", "Enter"}, "another text"},
     {GROUP_LOOK, {"\u2191", "\u2193"}, "select a row"},
     {GROUP_LOOK, {"Shift \u2191", "\u2193"}, "select several rows"},
     {GROUP_LOOK, {"Ctrl \u2191", "\u2193"}, "go past selected rows"},
@@ -135,12 +141,6 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_INPUT, {"Ctrl O"}, "open a model; or drop one"},
     {GROUP_INPUT, {"N"}, "other random weights"},
     {GROUP_MODEL, {"PgUp", "PgDn"}, "previous, next block"},
-    {GROUP_PRESENT, {"PgUp", "PgDn"}, "a clicker\u2019s: back, on"},
-    {GROUP_PRESENT, {".", "B"}, "blank screen"},
-    {GROUP_PRESENT, {"Shift ."}, "one micro-step on"},
-    {GROUP_PRESENT, {"G"}, "the guided tour"},
-    {GROUP_PRESENT, {"P", "Esc"}, "leave presenter mode"},
-    {GROUP_INPUT, {"/", "Enter"}, "another text"},
     {GROUP_COMPARE, {"M"}, "difference, theirs, ours"},
     {GROUP_WINDOW, {"Tab", "Shift Tab"}, "to a control and back"},
     {GROUP_WINDOW, {"Enter", "space"}, "press the control"},
@@ -170,8 +170,8 @@ const int ui_key_line_count = sizeof ui_key_lines / sizeof *ui_key_lines;
 const char *ui_group_name(enum ui_group g)
 {
     static const char *const name[GROUP_COUNT] = {
-        "STEPS AND TIME", "LOOKING",    "WHAT IF", "INPUT", "MODEL",
-        "PRESENTING",     "COMPARISON", "WINDOW",  "MOUSE"};
+        "STEPS AND TIME", "PRESENTING", "LOOKING", "WHAT IF", "INPUT",
+        "MODEL",          "COMPARISON", "WINDOW",  "MOUSE"};
     return name[g];
 }
 

@@ -68,11 +68,11 @@ enum ui_id {
 
 enum ui_group {
     GROUP_STEPS,
+    GROUP_PRESENT, /* in presenter mode, in which some others are not */
     GROUP_LOOK,
     GROUP_BREAK,
     GROUP_INPUT,
     GROUP_MODEL,   /* of use with a loaded model alone, and shown then */
-    GROUP_PRESENT, /* in presenter mode, in which some others are not */
     GROUP_COMPARE, /* while a dump is compared */
     GROUP_WINDOW,
     GROUP_MOUSE,
