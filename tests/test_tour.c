@@ -213,6 +213,11 @@ static void check_stop(struct app *a, int k, bool by_keys)
     if (on_screen(a, "\u2013")) fail_msg("stop %d: a figure is missing", k + 1);
     const struct tour_stop *s = &a->tour.tour.stop[k];
     if (s->kind == ASK_NOTHING) return;
+    static const char *const answers[] = {"gives ", "wants most", "goes from",
+                                          "most of all"};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        if (on_screen(a, answers[i]) && !strstr(s->say, answers[i]))
+            fail_msg("stop %d: the caption tells \"%s\"", k + 1, answers[i]);
     struct scene_tour card;
     assert_true(tour_show(a, &a->scene, &a->seen_source, &card));
     int right = card.right_row;

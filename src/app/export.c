@@ -175,6 +175,8 @@ static struct step_state left_alone(const struct step_state *s)
     alone.focus = 0;
     alone.help = alone.over.menu = false;
     alone.editing = STEP_EDIT_NONE;
+    alone.presenter =
+        (struct step_presenter){.on = false}; /* for who looks at a screen */
     return alone;
 }
 
@@ -185,6 +187,7 @@ bool export_compose(struct app *a, const struct step_state *s,
     if (ask->part == EXPORT_HEADS) st.over.open = true;
     if (ask->part == EXPORT_HEADS || ask->part == EXPORT_MATRIX) st.lab.open = false;
     struct scene_source src = source_for(&a->source, &st, a->headless);
+    struct scene_tour tour;
     enum attn_tensor t = ATTN_TENSOR_COUNT;
     if (a->source.failed.code != ERR_NONE)
         return err_set(e, a->source.failed.code, "%s", a->source.failed.text);
@@ -213,6 +216,7 @@ bool export_compose(struct app *a, const struct step_state *s,
         break;
     case EXPORT_WINDOW:
     case EXPORT_PART_COUNT:
+        if (tour_show(a, sc, &src, &tour)) src.tour = &tour;
         scene_build(sc, &st, &src);
         ui_build(sc, &st, &src, NULL);
         break;

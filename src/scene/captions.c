@@ -13,6 +13,7 @@ struct view {
     struct caption_at at;
     int d_head;
     bool toy, loaded;
+    bool quiet; /* the tour asks: no figure gives the answer away */
 };
 
 /* ---- figures --------------------------------------------------------------------------- */
@@ -21,7 +22,7 @@ struct view {
 static const float *row_of(const struct view *v, enum attn_tensor t, int i, int *n)
 {
     struct attn_cmat m = scene_tensor_view(v->src, t);
-    if (!v->src->fits || !m.data || i < 0 || i >= m.rows) return NULL;
+    if (v->quiet || !v->src->fits || !m.data || i < 0 || i >= m.rows) return NULL;
     *n = m.cols;
     return m.data + (size_t)i * (size_t)m.ld;
 }
@@ -362,6 +363,7 @@ const char *stage_caption(struct scene *sc, const struct step_state *s,
         say_projections, say_scores,       say_scale, say_mask,
         say_softmax,     say_weighted_sum, say_output};
     const struct step_place *p = step_place_of(s);
+    bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
     const struct view v = {.sc = sc,
                            .s = s,
                            .src = src,
@@ -369,6 +371,8 @@ const char *stage_caption(struct scene *sc, const struct step_state *s,
                            .at = at,
                            .d_head = attn_d_head(p->dims),
                            .toy = s->scale == STEP_TOY,
-                           .loaded = step_is_loaded(p)};
+                           .loaded = step_is_loaded(p),
+                           .quiet =
+                               src->tour && src->tour->kind != ASK_NOTHING && !answered};
     return say[s->stage](&v);
 }
