@@ -524,6 +524,8 @@ bool step_ref_is(struct step_ref a, struct step_ref b);
 /* The second head where heads are paired, else -1; and whether two are on screen. */
 int step_second(const struct step_state *s);
 bool step_is_paired(const struct step_state *s);
+/* Whether the overview or a lab stands in the stage's place. */
+bool step_is_covered(const struct step_state *s);
 /* What the open lab reads off: the present d_head or N, or where it was moved to. */
 int step_lab_at(const struct step_state *s);
 /* Keys in the saturation lab's row. */

@@ -98,6 +98,83 @@ static bool toy_frame(const struct bench_opts *o)
            toy_frames(1920, 1080, "toy-frame 1920x1080");
 }
 
+/* Everything that can be open at once: the tour's card, the code, the reasons, the switches,
+ * a broken run with its banner and what is right beside it, and the key help. */
+static void open_everything(struct app *a)
+{
+    act(a, STEP_TOUR, 0);
+    act(a, STEP_TOGGLE, STEP_OPT_SCALE);
+    act(a, STEP_CODE, 0);
+    act(a, STEP_WHY, 0);
+    act(a, STEP_SWITCHES, 0);
+    act(a, STEP_HELP, 0);
+}
+
+/* Every stage's animation, with everything open. */
+static bool open_frames(int w, int h, const char *name)
+{
+    enum { PER_STAGE = 24 };
+    struct app a;
+    struct err e = {0};
+    double t[ATTN_STAGE_COUNT * PER_STAGE];
+    int n = 0;
+    bool ok = off_screen(&a, w, h, &e);
+    if (ok) open_everything(&a);
+    for (int i = 0; ok && i < WARM; i++) ok = frame(&a, &t[0], &e);
+    for (int k = 0; ok && k < ATTN_STAGE_COUNT; k++) {
+        act(&a, STEP_GO, k);
+        for (int i = 0; ok && i < PER_STAGE; i++) {
+            app_apply(&a, (struct step_action){.verb = STEP_SCRUB,
+                                               .x = (float)i / (float)(PER_STAGE - 1)});
+            ok = frame(&a, &t[n++], &e);
+        }
+    }
+    if (ok && !(a.step.tour.open && a.step.code.open && a.step.why && a.step.switches &&
+                a.step.help && a.seen_source.ghost))
+        ok = err_set(&e, ERR_SYSTEM, "not everything is open");
+    if (ok) report(name, t, n);
+    app_fini(&a);
+    return ok ? true : failed(&e);
+}
+
+static bool toy_frame_open(const struct bench_opts *o)
+{
+    (void)o;
+    return open_frames(1280, 800, "toy-frame-open 1280x800") &&
+           open_frames(1920, 1080, "toy-frame-open 1920x1080");
+}
+
+/* A lab while its cursor is moved; what is plotted is there by then. */
+static bool lab_frames(enum step_lab_kind kind, int w, int h, const char *name)
+{
+    enum { FRAMES = 120 };
+    struct app a;
+    struct err e = {0};
+    double t[FRAMES];
+    bool ok = off_screen(&a, w, h, &e);
+    if (ok) act(&a, STEP_LAB, (int)kind);
+    if (ok && kind == STEP_LAB_COST) act(&a, STEP_LAB_MEASURE, 0);
+    ok = ok && app_build(&a, true, &e);
+    for (int i = 0; ok && i < WARM; i++) ok = frame(&a, &t[0], &e);
+    for (int i = 0; ok && i < FRAMES; i++) {
+        act(&a, STEP_LAB_BY, i / 40 % 2 ? -1 : 1);
+        ok = frame(&a, &t[i], &e);
+    }
+    if (ok) report(name, t, FRAMES);
+    app_fini(&a);
+    return ok ? true : failed(&e);
+}
+
+static bool lab_frame(const struct bench_opts *o)
+{
+    (void)o;
+    return lab_frames(STEP_LAB_SATURATION, 1280, 800, "lab-frame saturation 1280x800") &&
+           lab_frames(STEP_LAB_SATURATION, 1920, 1080,
+                      "lab-frame saturation 1920x1080") &&
+           lab_frames(STEP_LAB_COST, 1280, 800, "lab-frame cost 1280x800") &&
+           lab_frames(STEP_LAB_COST, 1920, 1080, "lab-frame cost 1920x1080");
+}
+
 /* GPT-2's scale, all tokens, while it is zoomed and panned. */
 static bool big(struct app *a, int n_tok, struct err *e)
 {
@@ -531,6 +608,9 @@ static bool edits(const struct bench_opts *o)
 const struct bench_case bench_app_cases[] = {
     {"first-frame", "the program from exec to its first frame and end", first_frame},
     {"toy-frame", "a frame of the toy's animation, two sizes", toy_frame},
+    {"toy-frame-open", "the same with every panel open that can be open with others",
+     toy_frame_open},
+    {"lab-frame", "a frame of both labs while the cursor moves", lab_frame},
     {"heat-frame", "a frame at GPT-2's scale, zoomed and panned [--n]", heat_frame},
     {"overview-frame", "a frame of the overview of 1,024 tokens, scrolled and zoomed",
      overview},

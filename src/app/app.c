@@ -193,7 +193,7 @@ static void answer_field(struct app *a, struct step_ref r)
     enum step_wrong w = step_can_give(&a->step, r);
     if (r.tensor == ATTN_TENSOR_COUNT) w = STEP_WRONG_MATRIX;
     const char *text = scene_wrong_text(&a->scene, &a->step, w);
-    if (*text && !a->step.over.open)
+    if (*text && !step_is_covered(&a->step))
         (void)snprintf(a->message, sizeof a->message, "%s", text);
 }
 

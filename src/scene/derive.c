@@ -302,7 +302,7 @@ struct step_ref scene_cell_of(const struct step_state *s)
                                             [ATTN_MASK] = ATTN_S_MASKED,
                                             [ATTN_SOFTMAX] = ATTN_P};
     struct step_ref r = s->hover;
-    if (s->over.open || s->lab.open) return step_no_ref();
+    if (step_is_covered(s)) return step_no_ref();
     if (r.tensor != ATTN_TENSOR_COUNT)
         return is_drawn(s->stage, r.tensor) ? r : step_no_ref();
     if (step_field_is_open(s)) return s->field.at;

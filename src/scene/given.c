@@ -56,7 +56,7 @@ struct step_ref scene_field_cell(const struct step_state *s)
 {
     enum attn_tensor can[8];
     struct step_ref r = scene_cell_of(s);
-    if (r.tensor != ATTN_TENSOR_COUNT || s->over.open) return r;
+    if (r.tensor != ATTN_TENSOR_COUNT || step_is_covered(s)) return r;
     int n = scene_field_tensors(s, can);
     if (n == 0) return step_no_ref();
     enum attn_tensor result = scene_stages[s->stage].result[0];

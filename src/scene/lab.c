@@ -174,7 +174,7 @@ void lab_build(struct scene *sc, const struct step_state *s,
                     .src = src,
                     .t = scene_theme_get(s->theme),
                     .f = f,
-                    .bare = !(sc->frame.panel.w > 0),
+                    .bare = !(sc->frame.bottom.w > 0),
                     .x = f.x + (small ? head_x_small : head_x),
                     .right = f.x + f.w - right_pad};
     l.plots =

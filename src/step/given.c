@@ -199,7 +199,7 @@ struct field_place field_place_of(const struct step_state *s)
                                 .see = s->see,
                                 .head = p->head,
                                 .block = p->block,
-                                .over = s->over.open};
+                                .over = step_is_covered(s)};
 }
 
 void field_follow(struct step_state *s, const struct field_place *was)
@@ -231,7 +231,7 @@ bool do_field(struct step_state *s, const struct step_action *a)
         field_close(s);
         return true;
     }
-    if (step_can_give(s, a->ref) || !step_pass_has(s, a->ref) || s->over.open ||
+    if (step_can_give(s, a->ref) || !step_pass_has(s, a->ref) || step_is_covered(s) ||
         s->editing)
         return false;
     s->field.at = a->ref;

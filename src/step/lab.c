@@ -15,6 +15,11 @@ int step_lab_d(int k)
     return from + in * from / A_DOUBLING;
 }
 
+bool step_is_covered(const struct step_state *s)
+{
+    return s->over.open || s->lab.open;
+}
+
 int step_lab_row(const struct step_state *s)
 {
     const struct step_place *p = step_place_of(s);

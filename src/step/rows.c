@@ -53,7 +53,7 @@ void rows_cut(struct step_place *p)
 /* Several rows are looked at through the stages alone, and no cell is pinned beside them. */
 static bool can_select(const struct step_state *s, int row)
 {
-    return !s->over.open && row >= 0 && row < step_place_of(s)->dims.n_tok;
+    return !step_is_covered(s) && row >= 0 && row < step_place_of(s)->dims.n_tok;
 }
 
 /* One row alone is no selection to be kept. */

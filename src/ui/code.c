@@ -352,7 +352,7 @@ static void draw_head(const struct ui *u, struct scene_rect box, const char *fil
 
 void ui_code(const struct ui *u)
 {
-    if (!u->s->code.open || u->s->over.open || u->s->lab.open) return;
+    if (!u->s->code.open || step_is_covered(u->s)) return;
     struct scene *sc = u->sc;
     struct scene_rect box = sc->frame.code;
     struct ui_code *c = arena_push(sc->mem, 1, sizeof *c);

@@ -226,7 +226,7 @@ void ui_tour_mark(const struct ui *u)
 {
     const struct scene_tour *t = u->src->tour;
     const struct step_tour *s = &u->s->tour;
-    if (t->kind == ASK_NOTHING || t->kind == ASK_CHOICE || u->s->over.open) return;
+    if (t->kind == ASK_NOTHING || t->kind == ASK_CHOICE || step_is_covered(u->s)) return;
     bool asks = ui_tour_asks(u->sc, u->s);
     int row = asks ? s->row : t->right_row;
     int col = asks ? s->col : t->right_col;

@@ -52,7 +52,7 @@ static bool answer_key(const struct ui_event *ev, const struct scene *seen,
 bool ui_tour_key(const struct ui_event *ev, const struct scene *seen,
                  const struct step_state *s, struct step_actions *out)
 {
-    if (!s->tour.open || s->over.open || s->help || ev->mods) return false;
+    if (!s->tour.open || step_is_covered(s) || s->help || ev->mods) return false;
     if (ev->key == UI_KEY_PAGE_DOWN || ev->key == UI_KEY_PAGE_UP) {
         step_push(out, ui_act(STEP_TOUR_BY, ev->key == UI_KEY_PAGE_DOWN ? 1 : -1));
         return true;

@@ -64,7 +64,7 @@ void ui_why(const struct ui *u)
 {
     struct scene *sc = u->sc;
     bool compared = u->src->compare && u->s->diff != STEP_DIFF_OFF;
-    if (u->s->over.open || u->s->lab.open) return;
+    if (step_is_covered(u->s)) return;
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     if (!compared) button(u); /* else its place is the comparison's */
     if (!u->s->why) return;
