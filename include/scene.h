@@ -245,7 +245,7 @@ struct scene_next {
 /* Beside a broken run: the right one, and broken - right. */
 struct scene_ghost {
     const struct attn_trace *right, *diff;
-    const float *blend, *reach;        /* of right */
+    const float *blend, *reach;       /* of right */
     const struct attn_change *change; /* [ATTN_TENSOR_COUNT] */
     uint64_t right_version;
     const struct scene_checks *checks; /* of right */
@@ -308,9 +308,9 @@ struct scene_spread {
     float mean, lo, hi;
 };
 struct scene_saturation {
-    int n_key, n_draw, n;    /* n: how many d */
-    int d[SCENE_SATURATION]; /* ascending */
-    struct scene_spread top[2][SCENE_SATURATION]; /* largest weight of the row */
+    int n_key, n_draw, n;                             /* n: how many d */
+    int d[SCENE_SATURATION];                          /* ascending */
+    struct scene_spread top[2][SCENE_SATURATION];     /* largest weight of the row */
     struct scene_spread entropy[2][SCENE_SATURATION]; /* bits, at most log2 n_key */
 };
 

@@ -262,12 +262,12 @@ enum {
 };
 /* Keys that a random query sees; the first, 0, stands for as many as the row in view. */
 extern const int step_lab_keys[STEP_LAB_KEYS];
-int step_lab_d(int k);        /* the k-th of STEP_LAB_DS: 1, 2, ... 16, 18, ... 256 */
+int step_lab_d(int k); /* the k-th of STEP_LAB_DS: 1, 2, ... 16, 18, ... 256 */
 struct step_lab {
     bool open;
     enum step_lab_kind kind;
-    int keys;        /* of step_lab_keys */
-    int at_d, at_n;  /* where figures are read off; 0: at the present d_head, N */
+    int keys;       /* of step_lab_keys */
+    int at_d, at_n; /* where figures are read off; 0: at the present d_head, N */
     enum step_lab_of of;
     bool gpt2;  /* GPT-2 small's dims, not those in view */
     bool timed; /* the stages' times on this machine have been asked for */

@@ -28,7 +28,7 @@ static void softmax(const float *q, const float *k, int n, int d, double divisor
                     double *top, double *bits)
 {
     double *s = malloc((size_t)n * sizeof *s);
-    double most = -INFINITY;
+    double most = (double)-INFINITY;
     double sum = 0.0;
     assert_non_null(s);
     for (int j = 0; j < n; j++) {

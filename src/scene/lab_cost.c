@@ -304,7 +304,7 @@ static void present(const struct lab *l, const struct plot *p)
 static struct plot_axis axis_of(const struct lab *l)
 {
     struct curve c[CURVES];
-    double lo = INFINITY, hi = 0;
+    double lo = (double)INFINITY, hi = 0;
     int n = curves_of(l, c);
     for (int i = 0; i < n; i++) {
         lo = fmin(lo, curve_at(l, scene_lab_dims(l->s, 1), c[i].stage, true));

@@ -52,7 +52,7 @@ struct scene_rect plot_area(const struct plot *p, struct scene_rect box)
 /* A numbered tick every so many powers, or every so much. */
 struct ticks {
     double step, first, last; /* of the value, or, log, of its logarithm */
-    double base;              /* 0: linear */
+    int base;                 /* 0: linear */
     bool minor;               /* between powers of 10 their multiples, of 2 the powers */
 };
 

@@ -27,7 +27,8 @@ void pair_other(struct step_place *p, int head)
 bool do_pair(struct step_state *s, const struct step_action *a)
 {
     int to = a->i == -1 ? ((int)s->pair + 1) % STEP_PAIR_COUNT : a->i;
-    bool can = has_scores(s->stage) && !step_is_covered(s) && step_here(s)->dims.n_head > 1;
+    bool can =
+        has_scores(s->stage) && !step_is_covered(s) && step_here(s)->dims.n_head > 1;
     if (to < 0 || to >= STEP_PAIR_COUNT || (to != STEP_PAIR_NONE && !can)) return false;
     s->pair = (enum step_pair)to;
     return true;
