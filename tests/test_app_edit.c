@@ -341,6 +341,39 @@ static void every_head_at_a_glance_is_edited_too(void **state)
     source_fini(&so);
 }
 
+/* Every number of an edited run is what its operands give, but the edited one; what that
+ * was computed to is what it is without the edit. */
+static void derivations_follow_edits(void **state)
+{
+    (void)state;
+    struct source so;
+    struct err e = {0};
+    assert_true(source_init(&so, 0, &e));
+    for (int k = 0; k < ATTN_TENSOR_COUNT; k++) {
+        struct step_state s = step_initial();
+        struct step_ref edited = {(enum attn_tensor)k, 3, 2};
+        if (!give(&s, edited.tensor, -1, 3, 2, 1.75f)) continue;
+        struct scene_source src = source_for(&so, &s, true);
+        for (int t = 0; t < ATTN_TENSOR_COUNT; t++) {
+            struct attn_cmat m = attn_trace_view(src.trace, (enum attn_tensor)t, 0);
+            for (int i = 0; i < m.rows; i++)
+                for (int j = 0; j < m.cols; j++) {
+                    struct step_ref r = {(enum attn_tensor)t, i, j};
+                    struct scene_derivation d;
+                    assert_true(scene_derive(&d, &src, r));
+                    assert_int_equal(d.given, step_ref_is(r, edited));
+                    if (!d.given && !scene_derive_agrees(&d))
+                        fail_msg("tensor %d, %d, %d with %d edited", t, i, j, k);
+                    if (!d.given) continue;
+                    float was =
+                        at(attn_trace_view(src.ungiven, (enum attn_tensor)t, 0), i, j);
+                    assert_true(d.value == 1.75f && fabsf(d.was - was) < 1e-5f);
+                }
+        }
+    }
+    source_fini(&so);
+}
+
 /* ---- as text -------------------------------------------------------------------------------- */
 
 static void an_edit_as_text_leads_back(void **state)
@@ -428,6 +461,7 @@ int app_edit_tests(void)
         cmocka_unit_test(every_matrix_of_the_toy_is_followed_from),
         cmocka_unit_test(several_edits_in_several_heads_go_together),
         cmocka_unit_test(h_and_x_of_gpt2s_scale_are_followed_from),
+        cmocka_unit_test(derivations_follow_edits),
         cmocka_unit_test(every_head_at_a_glance_is_edited_too),
         cmocka_unit_test(an_edit_as_text_leads_back),
         cmocka_unit_test(what_is_no_edit_is_refused),

@@ -1,5 +1,6 @@
 /* ui: in every window, stage and scale, nothing overlaps, nothing is cut, every control has
  * a number and a tip of its own. */
+#include "field.h"
 #include "ui_case.h"
 
 #include <math.h>
@@ -214,6 +215,71 @@ static void decode_mode_fits_in_every_window(void **state)
     }
 }
 
+/* The toy of 1 to 8 words, long ones among them. */
+static void any_number_of_words_fits(void **state)
+{
+    (void)state;
+    static const char *const words[8] = {"a",
+                                         " incomprehensibilities",
+                                         " \u05E9\u05DC\u05D5\u05DD",
+                                         "...",
+                                         " the",
+                                         " counterrevolutionaries-and-more-of-them",
+                                         " I",
+                                         " end"};
+    for (int n = 1; n <= 8; n++) {
+        struct ui_case u = {0};
+        case_open_dims(&u.c, (struct attn_dims){n, 8, 2});
+        u.c.tokens = words;
+        u.c.state.scale = STEP_TOY;
+        case_place(&u.c)->dims.n_tok = n;
+        case_place(&u.c)->row = n - 1;
+        case_run(&u.c);
+        ui_check_stages(&u, case_sizes[n % CASE_SIZES]);
+        ui_check_stages(&u, (struct case_size){SCENE_MIN_W, SCENE_MIN_H});
+        case_close(&u.c);
+    }
+}
+
+/* The field at the corners of every matrix that can be edited, with each refusal. */
+static void the_field_fits_in_every_window(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (int stage = 0; stage < ATTN_STAGE_COUNT; stage++)
+        for (int k = 0; k < 8; k++) {
+            enum attn_tensor can[8];
+            u.c.state.stage = (enum attn_stage)stage;
+            u.c.state.time = 1;
+            if (k >= scene_field_tensors(&u.c.state, can)) continue;
+            struct attn_cmat m = attn_trace_view(&u.c.trace, can[k], 0);
+            for (int w = 0; w < STEP_WRONG_COUNT; w++) {
+                struct step_ref r = {can[k], w & 1 ? m.rows - 1 : 0,
+                                     w & 2 ? m.cols - 1 : 0};
+                if (step_can_give(&u.c.state, r)) r.col = 0;
+                assert_true(step_apply(
+                    &u.c.state, (struct step_action){.verb = STEP_FIELD, .ref = r}));
+                u.c.state.field.wrong = (enum step_wrong)w;
+                ui_show(&u, case_sizes[w % CASE_SIZES].w, case_sizes[w % CASE_SIZES].h);
+                int card = 0; /* it lies on other controls */
+                for (int i = u.n_scene; i < u.c.sc.n && !card; i++)
+                    if (u.c.sc.items[i].hit.id == UI_ID_FIELD_CARD) card = i;
+                assert_true(card > 0);
+                struct scene_rect box = scene_item_box(&u.c.sc, &u.c.sc.items[card]);
+                assert_true(rect_holds(u.c.sc.frame.stage, box, 0));
+                check_texts(&u, card);
+                struct scene_rect cell;
+                assert_true(scene_cell_box(&u.c.sc, r, &cell));
+                assert_true(rect_overlap(box, cell) <=
+                            0); /* it does not cover its cell */
+            }
+            assert_true(
+                step_apply(&u.c.state, (struct step_action){.verb = STEP_ESCAPE}));
+        }
+    case_close(&u.c);
+}
+
 static void the_wide_fake_font_fits_too(void **state)
 {
     (void)state;
@@ -354,6 +420,8 @@ int ui_layout_tests(void)
         cmocka_unit_test(the_code_and_the_reasons_fit_too),
         cmocka_unit_test(gpt2_fits_in_every_window),
         cmocka_unit_test(decode_mode_fits_in_every_window),
+        cmocka_unit_test(any_number_of_words_fits),
+        cmocka_unit_test(the_field_fits_in_every_window),
         cmocka_unit_test(the_wide_fake_font_fits_too),
         cmocka_unit_test(what_if_and_messages_fit),
         cmocka_unit_test(many_heads_fit),

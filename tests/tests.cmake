@@ -35,6 +35,7 @@ target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")
 
 layer_test(ui SOURCES tests/test_ui_labs.c tests/test_ui_broken.c tests/test_ui_layout.c tests/test_ui_panel.c tests/test_ui_editor.c tests/test_ui_sources.c tests/ui_case.c
     tests/scene_case.c NEEDS model)
+target_include_directories(test_ui PRIVATE src/ui)
 
 # The kernel library; and on real weights, which lie outside the repository: 77 is "skipped".
 # The oracle is no object of the test: it is optimized in a debug build too.

@@ -138,7 +138,7 @@ bool cli_edit_options(struct cli *c, const struct given *g, struct err *e)
                        g->edit[0], c->dump ? "dump" : "compare");
     for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
     for (int i = 0; i < g->n_edit; i++) {
-        struct step_action a;
+        struct step_action a = {.verb = STEP_NONE};
         char where[96];
         (void)snprintf(where, sizeof where, "--edit %.80s", g->edit[i]);
         if (!edits_parse(g->edit[i], &a, e)) return err_at(e, where);

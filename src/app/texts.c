@@ -17,7 +17,7 @@ static bool grow(struct texts *t)
         arena_free(&mem);
         return false;
     }
-    if (t->n > 0) memcpy(at, t->at, t->n * sizeof *at);
+    if (t->at && t->n > 0) memcpy(at, t->at, t->n * sizeof *at);
     arena_free(&t->mem);
     t->mem = mem;
     t->at = at;

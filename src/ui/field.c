@@ -111,8 +111,7 @@ static void line(const struct ui *u, float x, float cy, float w, bool given)
         text = scene_print(u->sc, "edited; it was %s", scene_number(u->sc, d.was, 6));
     else if (given)
         text = "edited";
-    else if (f->at.tensor == ATTN_H || f->at.tensor <= ATTN_W_V ||
-             f->at.tensor == ATTN_W_O)
+    else if (f->at.tensor <= ATTN_W_V || f->at.tensor == ATTN_W_O)
         text = f->at.tensor == ATTN_X ? "as ln_1 gives it" : "as it is given";
     (void)ui_text_fit(u, x, cy, w, ALIGN_LEFT, ui_note, u->theme->ink_soft, text);
 }
