@@ -410,7 +410,7 @@ enum step_verb {
     STEP_LAB_OF,      /* i = enum step_lab_of */
     STEP_LAB_DIMS,    /* i = 1: GPT-2 small's, 0: those in view */
     STEP_LAB_MEASURE, /* starts measuring, or stops it; app does it */
-    STEP_DECODE,      /* i = tokens of the prefill, decode mode on; 0: on, or off */
+    STEP_DECODE, /* i = tokens of the prefill, decode mode on; -1: off; 0: the other */
 
     STEP_GIVE, /* ref = cell, i = head, -1: the one in view; x = its number from now on */
     STEP_UNGIVE, /* ref, i: as it is computed again */

@@ -52,10 +52,12 @@ static void the_row_in_view_is_the_token_decoded(void **state)
     assert_true(act(&s, STEP_DECODE, 1));
     check_pass(&s, 2, 3);
     assert_false(act(&s, STEP_DECODE, 6));
-    assert_false(act(&s, STEP_DECODE, -1));
+    assert_false(act(&s, STEP_DECODE, -2));
     assert_true(act(&s, STEP_DECODE, 5));
     check_pass(&s, 0, 5);
     assert_true(act(&s, STEP_DECODE, 0));
+    assert_false(s.decode);
+    assert_true(act(&s, STEP_DECODE, -1)); /* off as it is */
     assert_false(s.decode);
     check_pass(&s, 0, 5);
 }

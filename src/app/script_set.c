@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What a value is, and the action that it makes. */
-enum set_kind { SET_NUMBER, SET_TIME, SET_ROW, SET_SCALE, SET_SWITCH };
+enum set_kind { SET_NUMBER, SET_TIME, SET_ROW, SET_SCALE, SET_SWITCH, SET_DECODE };
 struct set {
     const char *name;
     enum set_kind kind;
@@ -28,6 +28,8 @@ static const struct set sets[] = {
     {"block", SET_NUMBER, STEP_BLOCK, 1, 4096, 1, 0, "a number from 1"},
     {"seed", SET_NUMBER, STEP_SEED, 0, 99999999, 0, 0, "a number from 0"},
     {"tokens", SET_NUMBER, STEP_TOKENS, 1, STEP_MAX_TOKENS, 0, 0, "1 to 1024"},
+    {"decode", SET_DECODE, STEP_DECODE, 1, STEP_MODEL_TOKENS, 0, 0,
+     "off, or the tokens of the prefill from 1"},
     {"divide", SET_SWITCH, STEP_SWITCH, 0, 0, 0, STEP_SW_DIVIDE, "on or off"},
     {"mask", SET_SWITCH, STEP_SWITCH, 0, 0, 0, STEP_SW_MASK, "on or off"},
     {"residual", SET_SWITCH, STEP_SWITCH, 0, 0, 0, STEP_SW_RESIDUAL, "on or off"},
@@ -66,6 +68,8 @@ static bool action_of(const struct set *t, const char *value, const struct step_
         out->i = t->option;
         ok = (i = one_of(value, switches, 2)) >= 0;
         out->x = (float)i;
+    } else if (t->kind == SET_DECODE && strcmp(value, "off") == 0) {
+        out->i = -1;
     } else if (t->kind == SET_ROW &&
                (i = named_row(value, s ? step_place_of(s)->dims.n_tok : 1)) > 0) {
         out->i = i - 1;
@@ -88,7 +92,7 @@ static const struct set *find(const struct line *l, struct err *e)
         if (strcmp(sets[i].name, l->word[1]) == 0) return &sets[i];
     (void)err_set(e, ERR_USAGE,
                   "set %s: can be scale, stage, time, row, head, block, seed, tokens, "
-                  "divide, mask or residual",
+                  "decode, divide, mask or residual",
                   l->word[1]);
     return NULL;
 }

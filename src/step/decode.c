@@ -75,9 +75,10 @@ bool decode_by(struct step_state *s, int by)
 bool do_decode(struct step_state *s, const struct step_action *a)
 {
     struct step_place *p = step_here(s);
-    if (a->i < 0 || a->i > p->dims.n_tok) return false;
-    s->decode = a->i > 0 || !s->decode || s->lab.open; /* which hides it */
-    s->lab.open = false;
+    if (a->i < -1 || a->i > p->dims.n_tok) return false;
+    /* An open lab hides it. */
+    s->decode = a->i > 0 || (a->i == 0 && (!s->decode || s->lab.open));
+    if (a->i >= 0) s->lab.open = false;
     if (a->i > 0) p->prefill = a->i;
     return true;
 }

@@ -34,8 +34,8 @@ static const char *amount(const struct panel *p, uint64_t n, const char *unit)
 {
     static const char prefix[] = "kMGTP";
     struct scene *sc = p->u->sc;
-    int k = -1;
-    double v = (double)n;
+    int k = 0;
+    double v = (double)n / 1000;
     const char *space = *unit ? " " : "";
     if (n < 1000) return scene_print(sc, "%u%s%s", (unsigned)n, space, unit);
     if (n < 100000)
