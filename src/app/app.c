@@ -197,6 +197,29 @@ static void answer_field(struct app *a, struct step_ref r)
         (void)snprintf(a->message, sizeof a->message, "%s", text);
 }
 
+/* What an action does to a text or a name that is being edited. */
+static void follow_editor(struct app *a, struct step_action action)
+{
+    if (action.verb == STEP_TEXT_CUT && !a->editor.path && !a->editor.words) {
+        a->source.loaded.cut_front = a->editor.cut_front = !a->editor.cut_front;
+        typing_look(a);
+    }
+    if (action.verb == STEP_TEXT_PICK) typing_pick(a, action.i);
+    struct err e = {0};
+    if (action.verb == STEP_TEXT_BROWSE && a->editor.can_browse &&
+        !browse_begin(&a->browse, a->wake, &e))
+        (void)snprintf(a->editor.wrong, sizeof a->editor.wrong, "%s", e.text);
+    if (action.verb == STEP_TEXT_SPECIAL) {
+        const char special[1] = {UI_EDITOR_SPECIAL};
+        (void)ui_editor_insert(&a->editor, special, 1);
+        typing_look(a);
+    }
+    if (action.verb == STEP_OUT_FORMAT) {
+        dialog_format(a, (enum step_out_format)action.i);
+        typing_look(a);
+    }
+}
+
 void app_apply(struct app *a, struct step_action action)
 {
     const struct step_tour was = a->step.tour;
@@ -216,24 +239,7 @@ void app_apply(struct app *a, struct step_action action)
         typing_end(a);
         return;
     }
-    if (done && action.verb == STEP_TEXT_CUT && !a->editor.path && !a->editor.words) {
-        a->source.loaded.cut_front = a->editor.cut_front = !a->editor.cut_front;
-        typing_look(a);
-    }
-    if (done && action.verb == STEP_TEXT_PICK) typing_pick(a, action.i);
-    struct err e = {0};
-    if (done && action.verb == STEP_TEXT_BROWSE && a->editor.can_browse &&
-        !browse_begin(&a->browse, a->wake, &e))
-        (void)snprintf(a->editor.wrong, sizeof a->editor.wrong, "%s", e.text);
-    if (done && action.verb == STEP_TEXT_SPECIAL) {
-        const char special[1] = {UI_EDITOR_SPECIAL};
-        (void)ui_editor_insert(&a->editor, special, 1);
-        typing_look(a);
-    }
-    if (done && action.verb == STEP_OUT_FORMAT) {
-        dialog_format(a, (enum step_out_format)action.i);
-        typing_look(a);
-    }
+    if (done) follow_editor(a, action);
     if (done && !keeps_message(action.verb)) {
         a->message[0] = '\0';
         if (action.verb != STEP_COPY) a->copied = 0;

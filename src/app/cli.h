@@ -46,16 +46,15 @@ struct cli {
     bool theme_given, ui_given, speed_given, log_given;
     const char *dump; /* folder or .npz to write; argv's, as what follows */
     const char *stages, *blocks, *heads; /* of it; NULL: all */
-    bool block_given, head_given, stage_given;
+    bool block_given, head_given, stage_given, answer_given;
     const char *compare, *with; /* a dump, and another instead of a model */
     enum step_diff show;        /* of the comparison */
+    int stop;                   /* of the tour, from 1; 0: it is closed */
     double tolerance;           /* 0: the usual */
     bool table;                 /* of the comparison, and no picture */
     const char *tour;           /* its file; NULL: our own */
-    int stop;                   /* of the tour, from 1; 0: it is closed */
-    bool answer_given;
-    struct step_action answer; /* at it */
-    struct step_actions start; /* lead from the first state to what was asked for */
+    struct step_action answer;  /* at its stop */
+    struct step_actions start;  /* lead from the first state to what was asked for */
 };
 
 /* argv[0] is the program. ERR_USAGE: one line that says what, where and what to do. */

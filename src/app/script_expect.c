@@ -201,7 +201,16 @@ static bool print_read(const struct step_state *s, const char *name, char *out,
         (void)snprintf(out, room, s->lab.of == STEP_LAB_BYTES ? "bytes" : "flops");
     else if (strcmp(name, "why") == 0)
         (void)snprintf(out, room, s->why ? "on" : "off");
-    else if (strcmp(name, "tour") == 0 && s->tour.open)
+    else
+        return false;
+    return true;
+}
+
+/* The tour, and presenter mode. false: no such name. */
+static bool print_guided(const struct step_state *s, const char *name, char *out,
+                         size_t room)
+{
+    if (strcmp(name, "tour") == 0 && s->tour.open)
         (void)snprintf(out, room, "%d", s->tour.stop + 1);
     else if (strcmp(name, "tour") == 0)
         (void)snprintf(out, room, "off");
@@ -229,7 +238,8 @@ bool script_expect(struct app *a, const struct line *l, struct err *e)
         return err_set(e, ERR_INPUT, "expect %s \"%s\": it is%s on screen", name, want,
                        negated ? "" : " not");
     }
-    if (print_read(&a->step, name, found, sizeof found))
+    if (print_read(&a->step, name, found, sizeof found) ||
+        print_guided(&a->step, name, found, sizeof found))
         return same(want, found) ||
                err_set(e, ERR_INPUT, "expected %s %s, found %s", name, want, found);
     while (n < NAME_COUNT && strcmp(names[n], name) != 0) n++;

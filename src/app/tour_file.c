@@ -12,6 +12,7 @@
 enum {
     MOST = 1 << 18, /* bytes of a file */
     LINES = 4000,   /* of it */
+    NOTE = 1680,    /* bytes of all of a stop's notes */
     LINE = 1000     /* bytes of a line */
 };
 
@@ -35,9 +36,7 @@ static bool join(struct tour *t, const char **to, const char *between, const cha
                        most);
     char *out = arena_push(&t->mem, n + gap + m + 1, 1);
     if (!out) return err_set(e, ERR_SYSTEM, "out of memory");
-    memcpy(out, *to, n);
-    memcpy(out + n, between, gap);
-    memcpy(out + n + gap, more, m);
+    (void)snprintf(out, n + gap + m + 1, "%s%s%s", *to, gap ? between : "", more);
     *to = out;
     return true;
 }
@@ -121,7 +120,7 @@ static bool on_show(struct reading *r, const char *rest, struct err *e)
 
 static bool on_note(struct reading *r, const char *rest, struct err *e)
 {
-    return rest[0] ? join(r->t, &r->stop->note, "\n", rest, 4 * TOUR_TEXT, e)
+    return rest[0] ? join(r->t, &r->stop->note, "\n", rest, NOTE, e)
                    : err_set(e, ERR_INPUT, "says nothing; write a text behind it");
 }
 
@@ -297,14 +296,14 @@ bool tour_parse(struct tour *t, const char *name, const char *text, size_t n,
         return err_set(e, ERR_INPUT,
                        "%.300s: has more than %d bytes; a tour is a short text", name,
                        MOST);
-    /* Texts are joined line by line: each of at most 4 * TOUR_TEXT bytes, a line at a time. */
+    /* Texts are joined line by line: each of at most NOTE bytes, a line at a time. */
     size_t lines = 1;
     for (size_t i = 0; i < n; i++) lines += text[i] == '\n';
     if (lines > LINES)
         return err_set(e, ERR_INPUT,
                        "%.300s:%d: a tour has at most %d lines; make two of it", name,
                        LINES + 1, LINES);
-    size_t most = lines * (A_LINE + 4 * TOUR_TEXT) + 2 * n + A_LINE;
+    size_t most = lines * (A_LINE + NOTE) + 2 * n + A_LINE;
     if (!arena_init(&t->mem, most, e)) return false;
     if (all_lines(&r, text, n, &wrong)) return true;
     tour_free(t);

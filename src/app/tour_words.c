@@ -108,6 +108,7 @@ static bool named_index(const struct tour_world *w, const char *name, int *out)
 static bool index_at(const struct tour_world *w, const char **at, int *out, int depth,
                      struct err *e);
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as DEPTH
 static bool extreme_at(const struct tour_world *w, const char **at, bool least, int *out,
                        int depth, struct err *e)
 {
