@@ -20,6 +20,16 @@ bool ghost_right_make(struct ghost_right *g, const struct run *r,
     return true;
 }
 
+bool ghost_right_copy(struct ghost_right *g, const struct run *right,
+                      const struct run_model *m, struct err *e)
+{
+    uint64_t version = g->run.version;
+    if (!run_copy(&g->run, right, e)) return false;
+    g->n_made = m->n_made;
+    g->run.version = version + 1;
+    return true;
+}
+
 void ghost_right_fini(struct ghost_right *g)
 {
     run_fini(&g->run);

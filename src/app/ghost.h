@@ -16,6 +16,9 @@ bool ghost_right_is(const struct ghost_right *g, const struct run *r,
                     const struct run_model *m);
 bool ghost_right_make(struct ghost_right *g, const struct run *r,
                       const struct run_model *m, const struct attn_ctx *c, struct err *e);
+/* The same, where `right` is that run, on screen. */
+bool ghost_right_copy(struct ghost_right *g, const struct run *right,
+                      const struct run_model *m, struct err *e);
 void ghost_right_fini(struct ghost_right *g);
 
 /* What differs between a run and the right one. Starts zeroed. */

@@ -315,6 +315,39 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
     return true;
 }
 
+bool run_copy(struct run *r, const struct run *from, struct err *e)
+{
+    const struct attn_trace *t = &from->trace;
+    size_t n = (size_t)t->dims.n_tok;
+    float *work = NULL;
+    r->made = false;
+    r->ghost = NULL;
+    if (!lay_out(r, t->dims, 0, &work, e)) return false;
+    const struct attn_mat to[] = {r->trace.qkv,      r->trace.s_raw, r->trace.s_scaled,
+                                  r->trace.s_masked, r->trace.p,     r->trace.z,
+                                  r->trace.y_proj,   r->trace.y};
+    const struct attn_mat of[] = {t->qkv, t->s_raw, t->s_scaled, t->s_masked,
+                                  t->p,   t->z,     t->y_proj,   t->y};
+    for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) /* laid out alike */
+        memcpy(to[i].data, of[i].data,
+               (size_t)of[i].rows * (size_t)of[i].ld * sizeof(float));
+    memcpy(r->blend, from->blend, n * 3 * sizeof *r->blend);
+    memcpy(r->reach, from->reach, n * sizeof *r->reach);
+    r->trace.opts = t->opts;
+    r->trace.w = t->w;
+    r->trace.x = t->x;
+    r->trace.h = t->h;
+    r->trace.head = t->head;
+    r->trace.n_empty_row = t->n_empty_row;
+    memcpy(r->trace.stats, t->stats, sizeof r->trace.stats);
+    r->w = from->w;
+    r->model = from->model;
+    r->checks = from->checks;
+    r->key = from->key;
+    r->made = true;
+    return true;
+}
+
 void run_fini(struct run *r)
 {
     arena_free(&r->mem);

@@ -79,6 +79,9 @@ struct run {
 /* Where c->cancel was raised the run is unfinished: the caller looks and throws it away. */
 bool run_make(struct run *r, struct run_key key, const struct model *m,
               const struct attn_ctx *c, struct err *e);
+/* r becomes from, which has nothing given and no second head, in memory of its own: a
+ * seventh of the time. */
+bool run_copy(struct run *r, const struct run *from, struct err *e);
 void run_fini(struct run *r);
 
 #endif

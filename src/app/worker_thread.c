@@ -154,7 +154,13 @@ static bool make_ghost(struct worker *w, int slot, const struct run_model *m,
     }
     if (!there) {
         uint64_t version = right->run.version;
-        if (!ghost_right_make(right, r, m, c, e)) return false;
+        const struct run *shown = &w->slot[1 - slot];
+        const struct run_key key = run_key_right(r->key);
+        bool copied = shown->made && shown->model == &m->model && key.second == 0 &&
+                      run_key_same(shown->key, key);
+        if (copied ? !ghost_right_copy(right, shown, m, e)
+                   : !ghost_right_make(right, r, m, c, e))
+            return false;
         right->run.version =
             version + WORKER_SLOTS; /* neither has a number of the other's */
         if (version == 0) right->run.version = 1 + (uint64_t)(right - w->right);
