@@ -14,7 +14,7 @@ static void plain(struct step_state *s)
     }
     s->hover = step_no_ref();
     s->editing = STEP_EDIT_NONE;
-    s->over.open = s->help = s->switches = s->why = s->code.open = s->log_weights = false;
+    s->over.open = s->help = s->switches = s->why = s->code.open = false;
     s->decode = s->lab.open = false;
     field_close(s);
     s->pair = STEP_PAIR_NONE;
