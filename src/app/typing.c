@@ -257,9 +257,11 @@ static bool edit_command(struct app *a, const struct ui_event *ev)
     } else if (enter) {
         app_apply(a, (struct step_action){.verb = STEP_TEXT_DONE});
     } else {
-        /* What concerns the window still does; letters come as text. */
-        return !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
-                 ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
+        /* What concerns the window still does; letters come as text. Undo is of numbers
+         * and whole texts, which lie behind the editor. */
+        bool undo = (ev->mods & UI_CTRL) && (ev->key == 'z' || ev->key == 'y');
+        return undo || !(ev->key == UI_KEY_TAB || ev->key == UI_KEY_ESCAPE ||
+                         ev->key == UI_KEY_F11 || (ev->mods & UI_CTRL));
     }
     return true;
 }
