@@ -147,7 +147,10 @@ static void y_axis(const struct plot *p, const struct plot_axis *a, int side)
     struct ticks t = ticks_of(
         a, p->box.h, a->scale == PLOT_LINEAR ? number_apart_linear : number_apart_y);
     double step = t.base ? 1 : t.step; /* every power has a tick */
-    for (double at = t.first - t.step; at <= t.last; at += step) {
+    double from = t.first - t.step;
+    int n = (int)floor((t.last - from) / step);
+    for (int k = 0; k <= n; k++) {
+        double at = from + k * step;
         y_minor(p, a, &t, at, x, side);
         double v = tick_value(&t, at);
         if (share(a, v) < -1e-9) continue;
@@ -176,7 +179,10 @@ static void x_axis(const struct plot *p)
     float y = p->box.y + p->box.h;
     struct ticks t = ticks_of(&p->x, p->box.w, number_apart_x);
     double step = t.base ? 1 : t.step; /* every power has a tick */
-    for (double at = t.first - t.step; at <= t.last; at += step) {
+    double from = t.first - t.step;
+    int n = (int)floor((t.last - from) / step);
+    for (int k = 0; k <= n; k++) {
+        double at = from + k * step;
         double v = tick_value(&t, at);
         if (share(&p->x, v) < -1e-9) continue;
         float x = plot_x(p, v), left = p->box.x + p->box.w - x;
