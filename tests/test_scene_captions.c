@@ -262,6 +262,39 @@ static void one_token_and_switches_are_said_as_they_are(void **state)
     case_close(&c);
 }
 
+/* What is broken at the stage itself has a caption of its own, and the row its figure. */
+static void broken_stages_name_the_row_too(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    char want[96], a[32], b[32];
+    case_open(&c, STEP_TOY);
+    case_place(&c)->row = 2;
+    assert_true(step_apply(
+        &c.state,
+        (struct step_action){.verb = STEP_SWITCH, .i = STEP_SW_DIVIDE, .x = 2.0f}));
+    assert_true(step_apply(
+        &c.state,
+        (struct step_action){.verb = STEP_SWITCH, .i = STEP_SW_MASK, .x = 2.0f}));
+    assert_true(
+        step_apply(&c.state, (struct step_action){.verb = STEP_TEMPERATURE, .x = -1.0f}));
+    case_run(&c);
+    const float *s = row_of(&c, ATTN_S_RAW, 2);
+    int top = top_of(s, 5, -1);
+    (void)snprintf(want, sizeof want, "its largest score goes from %s to %s.",
+                   num(s[top], a), num(s[top] / 4, b));
+    check_says(&c, ATTN_SCALE, want);
+    check_says(&c, ATTN_SCALE, "not by its root 2");
+    check_says(&c, ATTN_MASK, "row 3 sees 4 tokens");
+    const float *p = row_of(&c, ATTN_P, 2);
+    top = top_of(p, 5, -1);
+    (void)snprintf(want, sizeof want, "gives %s to \u201C%s\u201D", num(p[top], a),
+                   names[top]);
+    check_says(&c, ATTN_SOFTMAX, want);
+    check_says(&c, ATTN_SOFTMAX, "temperature 0.5");
+    case_close(&c);
+}
+
 /* Figures of a run that is no longer the state's are not told. */
 static void a_run_that_does_not_fit_is_not_quoted(void **state)
 {
@@ -289,6 +322,7 @@ int main(void)
         cmocka_unit_test(as_large_ones_are_said_together),
         cmocka_unit_test(nan_has_no_largest_figure),
         cmocka_unit_test(one_token_and_switches_are_said_as_they_are),
+        cmocka_unit_test(broken_stages_name_the_row_too),
         cmocka_unit_test(a_run_that_does_not_fit_is_not_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

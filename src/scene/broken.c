@@ -106,26 +106,25 @@ const char *scene_broken_text(struct scene *sc, const struct step_state *s)
 
 /* ---- captions ---------------------------------------------------------------------------- */
 
-static const char *say_scale(struct scene *sc, struct attn_opts o, struct attn_dims d)
+static const char *say_scale(struct scene *sc, struct attn_opts o, struct attn_dims d,
+                             const char *row)
 {
     double by = attn_divisor_of(o, d);
     if (o.divisor == ATTN_D_HEAD)
-        return scene_print(
-            sc,
-            "Divided by d_head = %.4g itself, not by its root %.4g: the scores shrink "
-            "\u221Ad_head times too far. Rows come out nearly even, and the head picks "
-            "nothing.",
-            by, sqrt(by));
+        return scene_print(sc,
+                           "%sDivided by d_head = %.4g, not by its root %.4g: rows come "
+                           "out nearly even, "
+                           "and the head picks nothing.",
+                           row, by, sqrt(by));
     return scene_print(
         sc,
-        "Divided by \u221Ad_model = %.4g, the whole model\u2019s width. But a score is a "
-        "sum of this head\u2019s d_head = %d terms, so that \u221Ad_head = %.4g is "
-        "what its spread grows by.",
-        by, attn_d_head(d), sqrt((double)attn_d_head(d)));
+        "%sDivided by \u221Ad_model = %.4g. But a score is a sum of d_head = %d terms, "
+        "and spreads \u221Ad_head = %.4g times as wide as one.",
+        row, by, attn_d_head(d), sqrt((double)attn_d_head(d)));
 }
 
 static const char *say_softmax(struct scene *sc, struct attn_opts o,
-                               const struct scene_source *src)
+                               const struct scene_source *src, const char *row)
 {
     int64_t n_nan = src->trace && src->fits ? src->trace->stats[ATTN_P].n_nan : 0;
     if (o.no_max)
@@ -137,10 +136,9 @@ static const char *say_softmax(struct scene *sc, struct attn_opts o,
             scene_count(sc, n_nan), n_nan == 1 ? " is" : "s are");
     return scene_print(
         sc,
-        "Scores are divided by the temperature %.3g first. Below 1 each row moves "
-        "towards its largest score alone, above 1 towards equal weights; at 1 it is "
-        "what the model was trained with.",
-        (double)o.temperature);
+        "%sScores are divided by the temperature %.3g first: below 1 rows move towards "
+        "their largest score alone, above 1 towards equal weights.",
+        row, (double)o.temperature);
 }
 
 static const char *say_projections(struct scene *sc, struct attn_opts o)
@@ -165,15 +163,22 @@ static const char *say_stage(struct scene *sc, const struct step_state *s,
     case ATTN_PROJECTIONS:
         return o.swapped || (o.no_bias && biased) ? say_projections(sc, o) : NULL;
     case ATTN_SCALE:
-        return o.scale && o.divisor ? say_scale(sc, o, p->dims) : NULL;
+        return o.scale && o.divisor
+                   ? say_scale(sc, o, p->dims, caption_example(sc, s, src))
+                   : NULL;
     case ATTN_MASK:
         return o.causal && o.shifted
-                   ? "The mask is one off: row i sees token i + 1 as well, the very "
-                     "one that it should predict. In training it would copy its answer "
-                     "and learn nothing; nothing fails, and the loss looks wonderful."
+                   ? scene_print(
+                         sc,
+                         "The mask is one off: row %d sees %d tokens, and a row sees "
+                         "the very token that it should predict. In training it "
+                         "would copy its answer; the loss looks wonderful.",
+                         p->row + 1, attn_seen(o, p->row, p->dims.n_tok))
                    : NULL;
     case ATTN_SOFTMAX:
-        return o.no_max || step_heat_of(o) != 0.0f ? say_softmax(sc, o, src) : NULL;
+        return o.no_max || step_heat_of(o) != 0.0f
+                   ? say_softmax(sc, o, src, caption_example(sc, s, src))
+                   : NULL;
     case ATTN_WEIGHTED_SUM:
         return attn_is_silent(o, p->head)
                    ? scene_print(sc,

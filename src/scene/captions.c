@@ -356,23 +356,45 @@ static const char *say_output(const struct view *v)
         who(v), by, was, narrow);
 }
 
+static struct view view_of(struct scene *sc, const struct step_state *s,
+                           const struct scene_source *src, struct caption_at at)
+{
+    const struct step_place *p = step_place_of(s);
+    bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
+    return (struct view){.sc = sc,
+                         .s = s,
+                         .src = src,
+                         .d = p->dims,
+                         .at = at,
+                         .d_head = attn_d_head(p->dims),
+                         .toy = s->scale == STEP_TOY,
+                         .loaded = step_is_loaded(p),
+                         .quiet =
+                             src->tour && src->tour->kind != ASK_NOTHING && !answered};
+}
+
+/* The selected row's figure at stages 3 and 5, for the caption of what is broken there. */
+const char *caption_example(struct scene *sc, const struct step_state *s,
+                            const struct scene_source *src)
+{
+    const struct view v = view_of(
+        sc, s, src, (struct caption_at){ATTN_P, step_place_of(s)->row, -1, false});
+    int n = 0;
+    const float *raw = row_of(&v, ATTN_S_RAW, v.at.row, &n);
+    const float *scaled = row_of(&v, ATTN_S_SCALED, v.at.row, &n);
+    struct top a = top_of(raw, n, -1), b = top_of(scaled, n, -1);
+    if (s->stage != ATTN_SCALE) return say_top(&v);
+    if (!a.n || !b.n) return "";
+    return scene_print(sc, "%s: its largest score goes from %s to %s. ", who(&v),
+                       scene_number(sc, a.value, 2), scene_number(sc, b.value, 2));
+}
+
 const char *stage_caption(struct scene *sc, const struct step_state *s,
                           const struct scene_source *src, struct caption_at at)
 {
     static const char *(*const say[ATTN_STAGE_COUNT])(const struct view *) = {
         say_projections, say_scores,       say_scale, say_mask,
         say_softmax,     say_weighted_sum, say_output};
-    const struct step_place *p = step_place_of(s);
-    bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
-    const struct view v = {.sc = sc,
-                           .s = s,
-                           .src = src,
-                           .d = p->dims,
-                           .at = at,
-                           .d_head = attn_d_head(p->dims),
-                           .toy = s->scale == STEP_TOY,
-                           .loaded = step_is_loaded(p),
-                           .quiet =
-                               src->tour && src->tour->kind != ASK_NOTHING && !answered};
+    const struct view v = view_of(sc, s, src, at);
     return say[s->stage](&v);
 }

@@ -50,6 +50,9 @@ void score_range(const struct stage *st, float *lo, float *hi);
 
 /* Broken minus right; the caption of what is broken, NULL: the stage's own is right. */
 void motion_difference(struct stage *st); /* broken.c */
+/* "Row 3 (“·sat”): its largest score goes from 4.73 to 1.18. " */
+const char *caption_example(struct scene *sc, const struct step_state *s,
+                            const struct scene_source *src);
 const char *broken_caption(struct scene *sc, const struct step_state *s,
                            const struct scene_source *src);
 /* Of decode mode, NULL: the stage's own is right; and its line of costs. */
