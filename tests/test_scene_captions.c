@@ -292,6 +292,19 @@ static void broken_stages_name_the_row_too(void **state)
                    names[top]);
     check_says(&c, ATTN_SOFTMAX, want);
     check_says(&c, ATTN_SOFTMAX, "temperature 0.5");
+    static const char *const long_tokens[] = {
+        " internationalization", " counterrevolutionary", " telecommunications",
+        " responsibilities", " disproportionately"};
+    c.src.tokens = long_tokens;
+    for (int stage = ATTN_SCALE; stage <= ATTN_SOFTMAX; stage++) {
+        int lines = 0;
+        (void)caption(&c, (enum attn_stage)stage, 1);
+        for (int i = 0; i < c.sc.n; i++)
+            lines += c.sc.items[i].kind == SCENE_TEXT &&
+                     c.sc.items[i].u.text.font == FONT_UI &&
+                     c.sc.items[i].u.text.y > c.sc.canvas.y + c.sc.canvas.h;
+        if (lines > 3) fail_msg("stage %d: %d lines", stage + 1, lines); /* have room */
+    }
     case_close(&c);
 }
 

@@ -136,8 +136,8 @@ static const char *say_softmax(struct scene *sc, struct attn_opts o,
             scene_count(sc, n_nan), n_nan == 1 ? " is" : "s are");
     return scene_print(
         sc,
-        "%sScores are divided by the temperature %.3g first: below 1 rows move towards "
-        "their largest score alone, above 1 towards equal weights.",
+        "%sScores are first divided by the temperature %.3g: below 1 a row sharpens, "
+        "above 1 it evens out.",
         row, (double)o.temperature);
 }
 
