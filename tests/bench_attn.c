@@ -434,7 +434,8 @@ static bool exp_case(const struct bench_opts *o)
 }
 
 const struct bench_case bench_attn_cases[] = {
-    {"block", "the whole block, fused; --peers adds OpenBLAS, oneDNN and PyTorch", block_case},
+    {"block", "the whole block, fused; --peers adds OpenBLAS, oneDNN and PyTorch",
+     block_case},
     {"run", "attn_run (one head with every intermediate) beside attn_block", run_case},
     {"broken", "attn_run with a stage done wrong, beside the right one", broken_case},
     {"block-from", "redoing the last row beside the whole block", from_case},

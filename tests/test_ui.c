@@ -530,5 +530,6 @@ int main(void)
         cmocka_unit_test(the_open_help_keeps_the_focus_and_closes_by_a_click_outside),
     };
     return cmocka_run_group_tests_name("ui", tests, NULL, NULL) + ui_layout_tests() +
-           ui_panel_tests() + ui_sources_tests() + ui_broken_tests() + ui_labs_tests() + ui_editor_tests();
+           ui_panel_tests() + ui_sources_tests() + ui_broken_tests() + ui_labs_tests() +
+           ui_editor_tests();
 }

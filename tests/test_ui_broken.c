@@ -25,7 +25,7 @@ static void look_for_changes(struct broken_case *b)
         struct attn_cmat m =
             attn_trace_view(&b->u.c.trace, (enum attn_tensor)i, b->u.c.trace.head);
         b->change[i] = (struct attn_change){m.rows - 1, m.cols - 1, -123.456f, NAN,
-                                             (int64_t)m.rows * m.cols};
+                                            (int64_t)m.rows * m.cols};
     }
     b->ghost = (struct scene_ghost){.right = &b->right.trace,
                                     .diff = &b->diff.trace,

@@ -68,12 +68,13 @@ struct app {
     bool letters;                    /* the window sends them: something is typed */
     struct browse *browse;           /* the file chooser, while it is open */
     struct step_actions when_opened; /* for the model that is being opened */
-    bool refused; /* the last one could not be, and a script has not expected the message */
-    int64_t n_odd;                   /* odd weights that the person has been told of */
-    uint32_t wake;                   /* SDL event type that the worker pushes */
-    bool hidden;                     /* minimised: nothing is drawn */
-    bool fullscreen;                 /* as the window is */
-    int64_t n_frame;                 /* drawn */
+    bool
+        refused; /* the last one could not be, and a script has not expected the message */
+    int64_t n_odd;      /* odd weights that the person has been told of */
+    uint32_t wake;      /* SDL event type that the worker pushes */
+    bool hidden;        /* minimised: nothing is drawn */
+    bool fullscreen;    /* as the window is */
+    int64_t n_frame;    /* drawn */
     int copied;         /* times that numbers have been copied, the same ones */
     bool replaces;      /* Enter has been told of a file that is there already */
     char exported[512]; /* name last exported to */

@@ -267,7 +267,8 @@ bool scene_derive(struct scene_derivation *d, const struct scene_source *src,
     if (!d->given) return true;
     d->was = d->kind != DERIVE_GIVEN ? (float)d->sum : NAN;
     if (d->kind == DERIVE_GIVEN && src->ungiven) {
-        struct attn_cmat was = attn_trace_view(src->ungiven, ref.tensor, src->trace->head);
+        struct attn_cmat was =
+            attn_trace_view(src->ungiven, ref.tensor, src->trace->head);
         if (was.data) d->was = cell(was, ref.row, ref.col);
     }
     return true;

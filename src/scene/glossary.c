@@ -106,7 +106,8 @@ static const struct scene_reasons reasons[ATTN_STAGE_COUNT] = {
          "vector "
          "for all three would make it look most at tokens like itself.",
          "With q = k every score on the diagonal is a squared length. Each token would "
-         "look mostly at itself, and what it gives could not differ from what it is found "
+         "look mostly at itself, and what it gives could not differ from what it is "
+         "found "
          "by.",
          "The widest multiply of attention: 6 d\u00B2 operations a token, whatever the "
          "context. For short texts it costs more than all that follows.",
