@@ -318,8 +318,10 @@ static bool cell_option(struct cli *c, const struct given *g, enum option o,
         "a cell is MATRIX:ROW:COLUMN, counted from 1 and inside it, like s_raw:3:2";
     struct step_action a = {.verb = verb};
     if (!g->at[o]) return true;
-    if (!names_parse_cell(g->at[o], &a.ref))
-        return err_set(e, ERR_USAGE, "%s %s: %s", cli_option_names[o], g->at[o], is);
+    struct err why = {0};
+    if (!names_parse_cell(g->at[o], &a.ref, &why))
+        return err_set(e, ERR_USAGE, "%s %s: %s", cli_option_names[o], g->at[o],
+                       why.text);
     return cli_also(c, g, o, a, is, e);
 }
 

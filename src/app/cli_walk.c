@@ -63,7 +63,7 @@ bool cli_dive_option(struct cli *c, const struct given *g, struct err *e)
         size_t n = strcspn(++at, ",");
         struct step_action a = {.verb = STEP_DIVE, .i = stage};
         if (n < ROOM) memcpy(cell, at, n);
-        if (n >= ROOM || !names_parse_cell(cell, &a.ref))
+        if (n >= ROOM || !names_parse_cell(cell, &a.ref, NULL))
             return err_set(e, ERR_USAGE, "--dive %s: %s", g->at[OPT_DIVE], is);
         if (!cli_also(c, g, OPT_DIVE, a, is, e)) return false;
         at += n;

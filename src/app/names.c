@@ -37,6 +37,15 @@ bool names_find_tensor(const char *name, size_t n, enum attn_tensor *t)
         *t = (enum attn_tensor)i;
         return true;
     }
+    static const struct {
+        const char *name;
+        enum attn_tensor tensor;
+    } shown[] = {{"S", ATTN_S_RAW}, {"A", ATTN_P}, {"O", ATTN_Z}};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (n != 1 || SDL_strncasecmp(shown[i].name, name, n) != 0) continue;
+        *t = shown[i].tensor;
+        return true;
+    }
     return false;
 }
 
@@ -61,14 +70,21 @@ static bool part(const char **text, int *out)
     return true;
 }
 
-bool names_parse_cell(const char *text, struct step_ref *r)
+bool names_parse_cell(const char *text, struct step_ref *r, struct err *e)
 {
     size_t n = strcspn(text, ":");
     const char *at = text + n;
     struct step_ref cell = {0};
-    if (!names_find_tensor(text, n, &cell.tensor) || !part(&at, &cell.row) ||
-        !part(&at, &cell.col) || *at != '\0')
-        return false;
+    if (!names_find_tensor(text, n, &cell.tensor))
+        return err_set(
+            e, ERR_INPUT,
+            "there is no matrix %.*s; they are h, X, W_Q, W_K, W_V, Q, K, V, S, "
+            "s_scaled, s_masked, A, O, z_all, W_O, y_proj and Y",
+            n > 30 ? 30 : (int)n, text);
+    if (!part(&at, &cell.row) || !part(&at, &cell.col) || *at != '\0')
+        return err_set(e, ERR_INPUT,
+                       "a cell is MATRIX:ROW:COLUMN, counted from 1, like %.*s:3:2",
+                       (int)n, text);
     cell.row--;
     cell.col--;
     *r = cell;

@@ -332,7 +332,8 @@ static bool do_pin(struct app *a, const struct line *l, struct err *e)
     struct step_action pin = {.verb = STEP_PIN};
     struct step_state probe = a->step;
     if (l->n != 2) return err_set(e, ERR_USAGE, "pin: takes one cell, as p:4:2");
-    if (!names_parse_cell(l->word[1], &pin.ref) || !step_apply(&probe, pin))
+    if (!names_parse_cell(l->word[1], &pin.ref, e)) return err_at(e, "pin");
+    if (!step_apply(&probe, pin))
         return err_set(e, ERR_INPUT, "pin %s: there is no such cell", l->word[1]);
     app_apply(a, pin);
     return app_build(a, false, e);
@@ -359,8 +360,8 @@ static bool check_click(const struct line *l, struct err *e)
 static bool check_pin(const struct line *l, struct err *e)
 {
     struct step_ref ref;
-    if (l->n == 2 && names_parse_cell(l->word[1], &ref)) return true;
-    return err_set(e, ERR_INPUT, "pin: takes one cell, as p:4:2");
+    if (l->n != 2) return err_set(e, ERR_INPUT, "pin: takes one cell, as p:4:2");
+    return names_parse_cell(l->word[1], &ref, e) || err_at(e, "pin");
 }
 
 /* check: what a tour may do, too. */

@@ -35,25 +35,11 @@ bool tour_ends(const char *at, struct err *e)
     return *at == '\0' || err_set(e, ERR_INPUT, "%.40s: is too much; leave it out", at);
 }
 
-static bool find_matrix(const char *name, enum attn_tensor *t)
-{
-    static const struct {
-        const char *name;
-        enum attn_tensor tensor;
-    } shown[] = {{"A", ATTN_P}, {"S", ATTN_S_RAW}, {"O", ATTN_Z}};
-    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-        if (strcmp(shown[i].name, name) == 0) {
-            *t = shown[i].tensor;
-            return true;
-        }
-    return names_find_tensor(name, strlen(name), t);
-}
-
 bool tour_matrix(const char **at, enum attn_tensor *t, struct err *e)
 {
     char name[WORD];
     word(at, name);
-    if (find_matrix(name, t)) return true;
+    if (names_find_tensor(name, strlen(name), t)) return true;
     return err_set(e, ERR_INPUT, "%s: is no matrix; name one, such as A, S, Q or h",
                    name[0] ? name : "nothing");
 }
@@ -238,7 +224,7 @@ static bool value_at(const struct tour_world *w, const char **at, struct value *
     *v = (struct value){.whole = false};
     for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++)
         if (strcmp(name, of_rows[i]) == 0) return row_value(w, name, at, v, e);
-    if (find_matrix(name, &t)) return cell_value(w, t, at, v, e);
+    if (names_find_tensor(name, strlen(name), &t)) return cell_value(w, t, at, v, e);
     *at = from;
     v->whole = true;
     return tour_index(w, at, &v->i, e);
