@@ -48,7 +48,9 @@ static void a_wrong_line_is_refused_by_its_number(void **state)
     check_refused("stop A\nsay x\ndo set stage 1.5\n", 3, "1 to 7");
     check_refused("stop A\nsay x\ndo set row 1e999\n", 3, "set row");
     check_refused("stop A\nsay x\ndo set colour red\n", 3, "set colour");
-    check_refused("stop A\nsay x\ndo pin nothing:1:1\n", 3, "pin");
+    check_refused("stop A\nsay x\ndo pin nothing:1:1\n", 3,
+                  "no matrix nothing; they are h");
+    check_refused("stop A\nsay x\ndo pin S:1\n", 3, "MATRIX:ROW:COLUMN");
     check_refused("stop A\nsay x\ndo click \"x\n", 3, "quote");
     check_refused("stop A\nsay {token}\n", 2, "{token}");
     check_refused("stop A\nsay {token row\n", 2, "}");
@@ -71,6 +73,24 @@ static void a_wrong_line_is_refused_by_its_number(void **state)
     check_refused("stop A\nsay x\nstop B\n", 3, "says nothing");
     check_refused("stop A\nsay x\x80\n", 2, "byte 6");
     check_refused("stop A\nsay x\ty\n", 2, "tabs");
+}
+
+/* The names that assets/tour.txt gives matrices, in a text and in a command. */
+static void documented_names_are_matrices(void **state)
+{
+    static const char *const names[] = {"h",        "X", "W_Q", "W_K", "W_V",
+                                        "Q",        "K", "V",   "S",   "s_scaled",
+                                        "s_masked", "A", "O",   "W_O", "Y"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[120];
+        struct tour t;
+        struct err e = {0};
+        (void)snprintf(text, sizeof text, "stop A\nsay {%s 1 1}\ndo pin %s:1:1\n",
+                       names[i], names[i]);
+        if (!tour_parse(&t, "t.txt", text, strlen(text), &e)) fail_msg("%s", e.text);
+        tour_free(&t);
+    }
 }
 
 static void what_is_too_long_is_refused(void **state)
@@ -247,6 +267,30 @@ static void check_stop(struct app *a, int k, bool by_keys)
     assert_string_equal(a->message, "");
 }
 
+/* The number of the cell that was clicked, not of its column in the row asked about; a cell
+ * of another matrix is no answer. */
+static void a_wrong_cell_is_told_with_its_number(void **state)
+{
+    struct app *a = *state;
+    char want[80];
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 1});
+    struct attn_cmat q = scene_tensor_view(&a->seen_source, ATTN_Q);
+    (void)snprintf(want, sizeof want, "Row 1, column 1, %s, is not it.",
+                   scene_number(&a->scene, q.data[0], 2));
+    struct step_action click = pick(0, 0);
+    click.ref.tensor = ATTN_K;
+    act(a, click);
+    assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+    assert_non_null(strstr(a->message, "a cell of K; the question is about Q"));
+    click.ref.tensor = ATTN_Q;
+    act(a, click);
+    assert_int_equal(a->step.tour.verdict, STEP_WRONG);
+    struct scene_tour card;
+    assert_true(tour_show(a, &a->scene, &a->seen_source, &card));
+    if (strncmp(card.verdict, want, strlen(want)) != 0)
+        fail_msg("%s: expected %s", card.verdict, want);
+}
+
 static void every_stop_can_be_answered_at_any_seed(void **state)
 {
     struct app *a = *state;
@@ -366,9 +410,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wrong_line_is_refused_by_its_number),
+        cmocka_unit_test(documented_names_are_matrices),
         cmocka_unit_test(what_is_too_long_is_refused),
         cmocka_unit_test(a_file_says_what_it_says),
         cmocka_unit_test(words_are_the_numbers),
+        cmocka_unit_test(a_wrong_cell_is_told_with_its_number),
         cmocka_unit_test(every_stop_can_be_answered_at_any_seed),
         cmocka_unit_test(every_card_fits_the_smallest_window),
         cmocka_unit_test(the_tour_goes_on_where_it_was_left),

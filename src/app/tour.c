@@ -76,6 +76,21 @@ static bool same_place(enum attn_tensor a, enum attn_tensor b)
     return a == b || b == ATTN_TENSOR_COUNT || (is_grid(a) && is_grid(b));
 }
 
+/* A cell of another matrix than the one that is asked about is no answer: said so. */
+static bool of_another(struct app *a, const struct tour_stop *s,
+                       const struct tour_world *w, enum attn_tensor clicked)
+{
+    enum attn_tensor t = ATTN_TENSOR_COUNT;
+    int row = 0;
+    const char *at = s->answer;
+    if (s->kind != ASK_CELL || !cell_asked(w, &at, &t, &row) || same_place(t, clicked))
+        return false;
+    (void)snprintf(a->message, sizeof a->message,
+                   "that is a cell of %s; the question is about %s",
+                   scene_tensor_name(clicked), scene_tensor_name(t));
+    return true;
+}
+
 /* How an answer at ref compares with what the numbers say. */
 static struct tour_judged judged(const struct tour_world *w, const struct tour_stop *s,
                                  struct step_ref ref)
@@ -89,6 +104,7 @@ static struct tour_judged judged(const struct tour_world *w, const struct tour_s
     if (!cell_asked(w, &at, &t, &row)) return (struct tour_judged){.given = NAN};
     struct tour_judged j = tour_judge(w, at, ref.col + 1);
     j.right = j.right && ref.row + 1 == row && same_place(t, ref.tensor);
+    j.given = tour_number(w, t, ref.row + 1, ref.col + 1); /* of the row answered */
     return j;
 }
 
@@ -126,6 +142,7 @@ bool tour_before(struct app *a, struct step_action *action)
         return true;
     }
     if (!meant(s, &action->ref)) return false;
+    if (of_another(a, s, &w, action->ref.tensor)) return false;
     action->i = judged(&w, s, action->ref).right ? STEP_RIGHT : STEP_WRONG;
     return true;
 }

@@ -163,6 +163,13 @@ struct tour_judged tour_judge(const struct tour_world *w, const char *text, int 
     return j;
 }
 
+float tour_number(const struct tour_world *w, enum attn_tensor t, int i, int j)
+{
+    struct attn_cmat m = view(w, t);
+    const float *row = row_of(m, i);
+    return row && j >= 1 && j <= m.cols ? row[j - 1] : NAN;
+}
+
 /* ---- values ---------------------------------------------------------------------------- */
 
 struct value {

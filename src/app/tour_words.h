@@ -42,6 +42,9 @@ struct tour_judged {
 };
 struct tour_judged tour_judge(const struct tour_world *w, const char *text, int i);
 
+/* A number of a matrix, row and column from 1; NaN: there is none. */
+float tour_number(const struct tour_world *w, enum attn_tensor t, int i, int j);
+
 /* The text with each {...} as it is now; "–" where the numbers have none. In a check it
  * returns the text. NULL: ERR_INPUT. */
 const char *tour_fill(const struct tour_world *w, const char *text, struct err *e);
