@@ -281,13 +281,14 @@ struct scene_tour {
     enum scene_ask kind;
     enum attn_tensor tensor; /* ASK_CELL: of which */
     int rows, cols;          /* that can be answered; a token or a choice: rows alone */
+    int first;               /* row at which the keys begin */
     const char *choice[SCENE_CHOICES];
     int right_row, right_col; /* one that is right; -1: none */
 };
 /* What the keys answer now: see struct scene_tour. */
 struct scene_asked {
     enum scene_ask kind;
-    int rows, cols;
+    int rows, cols, first;
 };
 
 /* A second head beside the trace's, and the trace's minus it: [n_tok, n_tok] each, in the

@@ -259,6 +259,14 @@ static const char *filled(const struct tour_world *w, const char *text)
     return out ? out : "";
 }
 
+/* Where the keys begin: in the row of a cell of which only the column is to be found. */
+static int first_row(const struct tour_stop *s, struct step_ref right)
+{
+    const char *row = s->answer + strcspn(s->answer, " ");
+    const char *found = strstr(row, " argm");
+    return s->kind == ASK_CELL && found && found != row && right.row > 0 ? right.row : 0;
+}
+
 bool tour_show(const struct app *a, struct scene *sc, const struct scene_source *src,
                struct scene_tour *out)
 {
@@ -277,6 +285,7 @@ bool tour_show(const struct app *a, struct scene *sc, const struct scene_source 
                                .kind = a->tour.running ? ASK_NOTHING : s->kind,
                                .tensor = right.tensor,
                                .rows = d.n_tok,
+                               .first = first_row(s, right),
                                .right_row = right.row,
                                .right_col = right.col};
     if (s->kind == ASK_CHOICE) out->rows = s->n_choice;

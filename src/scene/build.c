@@ -192,7 +192,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
     const struct scene_source *src = seen.src;
     sc->order = (struct scene_order){.n = 0};
     sc->pane_by = 0;
-    sc->asked = (struct scene_asked){ASK_NOTHING, 0, 0};
+    sc->asked = (struct scene_asked){.kind = ASK_NOTHING};
     if (s->presenter.on)
         sc->frame = scene_frame_presented(sc->w, sc->h,
                                           s->tour.open || s->switches || s->lab.open);

@@ -39,10 +39,8 @@ static bool answer_key(const struct ui_event *ev, const struct scene *seen,
     int col = row;
     if (seen->asked.kind == ASK_CELL) {
         bool first = t->row < 0;
-        row = first ? moved(-1, right + down, rows) : moved(t->row, down, rows);
-        if (!first && down == 0) row = t->row;
-        col = first ? moved(-1, right + down, cols) : t->col;
-        if (!first && right != 0) col = moved(t->col, right, cols);
+        row = first ? seen->asked.first : down ? moved(t->row, down, rows) : t->row;
+        col = first ? 0 : right ? moved(t->col, right, cols) : t->col;
     }
     step_push(out, at_action(STEP_TOUR_AT, row, col));
     return true;

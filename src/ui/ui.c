@@ -269,8 +269,8 @@ void ui_build(struct scene *sc, const struct step_state *s,
     bool bars = !s->presenter.on;
     bool tour = src->tour && !s->switches;
     if (tour)
-        sc->asked =
-            (struct scene_asked){src->tour->kind, src->tour->rows, src->tour->cols};
+        sc->asked = (struct scene_asked){src->tour->kind, src->tour->rows,
+                                         src->tour->cols, src->tour->first};
     if (tour) ui_tour_mark(&u);
     if (bars) ui_top_bar(&u);
     if (bars) ui_rail(&u);
