@@ -273,6 +273,22 @@ struct step_lab {
     bool timed; /* the stages' times on this machine have been asked for */
 };
 
+/* Where one was before the tour, to which leaving it leads back. */
+struct step_before {
+    bool there;
+    enum step_scale scale;
+    struct step_place place[STEP_SCALE_COUNT];
+    struct attn_opts opts;
+    enum attn_stage stage;
+    float time, least_weight;
+    enum step_see see;
+    enum step_pair pair;
+    enum step_diff diff;
+    struct step_overview over;
+    struct step_lab lab;
+    bool decode, code;
+};
+
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];
@@ -309,6 +325,7 @@ struct step_state {
     bool decode; /* decode mode, see step_pass_of */
     struct step_field field;
     struct step_tour tour;
+    struct step_before before;
     struct step_presenter presenter;
 };
 

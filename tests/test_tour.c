@@ -367,6 +367,57 @@ static void the_tour_goes_on_where_it_was_left(void **state)
     key(a, 'g');
 }
 
+/* Leaving it, by any way, leads back to what was in view before. */
+static void leaving_leads_back(void **state)
+{
+    struct app *a = *state;
+    const struct step_ref cell = {ATTN_S_MASKED, 40, 3};
+    act(a, (struct step_action){.verb = STEP_SCALE_TO, .i = STEP_GPT2});
+    act(a, (struct step_action){.verb = STEP_SEED, .i = 9});
+    act(a, (struct step_action){.verb = STEP_GO, .i = ATTN_MASK});
+    act(a, (struct step_action){.verb = STEP_SCRUB, .x = 1.0f});
+    act(a, (struct step_action){.verb = STEP_HEAD, .i = 5});
+    act(a, (struct step_action){.verb = STEP_SWITCH, .i = STEP_SW_MASK, .x = 2.0f});
+    act(a, (struct step_action){.verb = STEP_PIN, .ref = cell});
+    for (int way = 0; way < 3; way++) {
+        int first = way == 2 ? a->tour.tour.n - 1 : 1;
+        act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = first});
+        assert_int_equal(a->step.scale, STEP_TOY);
+        assert_int_equal(step_choice_of(a->step.opts, STEP_SW_MASK), 0);
+        if (way == 0) key(a, UI_KEY_ESCAPE);
+        if (way == 1) key(a, 'g');
+        if (way == 2) key(a, UI_KEY_PAGE_DOWN);
+        const struct step_place *p = step_place_of(&a->step);
+        assert_false(a->step.tour.open);
+        assert_int_equal(a->step.scale, STEP_GPT2);
+        assert_int_equal(a->step.stage, ATTN_MASK);
+        assert_true(a->step.time >= 1.0f && !a->step.playing);
+        assert_int_equal(step_choice_of(a->step.opts, STEP_SW_MASK), 2);
+        assert_int_equal(p->head, 5);
+        assert_int_equal(p->seed, 9);
+        assert_int_equal(p->row, 40);
+        assert_true(step_ref_is(p->pin, cell));
+    }
+    act(a, (struct step_action){.verb = STEP_CORRECT});
+}
+
+/* What was wrong when it was left is not pointed at when one comes back. */
+static void coming_back_asks_anew(void **state)
+{
+    struct app *a = *state;
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 1});
+    act(a, pick(0, 0));
+    assert_int_equal(a->step.tour.verdict, STEP_WRONG);
+    key(a, UI_KEY_ESCAPE);
+    key(a, 'g');
+    assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+    assert_int_equal(a->step.tour.row, -1);
+    key(a, UI_KEY_DOWN); /* the keys begin in the row that is asked about */
+    assert_int_equal(a->step.tour.row, 2);
+    assert_int_equal(a->step.tour.col, 0);
+    key(a, 'g');
+}
+
 static void a_wrong_file_leaves_the_tour(void **state)
 {
     struct app *a = *state;
@@ -418,6 +469,8 @@ int main(void)
         cmocka_unit_test(every_stop_can_be_answered_at_any_seed),
         cmocka_unit_test(every_card_fits_the_smallest_window),
         cmocka_unit_test(the_tour_goes_on_where_it_was_left),
+        cmocka_unit_test(leaving_leads_back),
+        cmocka_unit_test(coming_back_asks_anew),
         cmocka_unit_test(a_wrong_file_leaves_the_tour),
     };
     return cmocka_run_group_tests(tests, open_app, close_app);

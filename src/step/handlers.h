@@ -148,5 +148,6 @@ bool do_tour_pick(struct step_state *s, const struct step_action *a);
 bool do_present(struct step_state *s, const struct step_action *a);
 bool do_blank(struct step_state *s, const struct step_action *a);
 bool tour_escape(struct step_state *s); /* false: there is nothing to leave */
+void tour_takes_model(struct step_state *s);
 
 #endif

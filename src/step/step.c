@@ -167,6 +167,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     s->over.view = step_fitted;
     s->over.menu = false;
     decode_hold(s);
+    tour_takes_model(s);
 }
 
 void step_push(struct step_actions *list, struct step_action a)

@@ -2,6 +2,66 @@
  * is app's, which knows the tour's text and the numbers. */
 #include "handlers.h"
 
+/* ---- where one was ------------------------------------------------------------------- */
+
+static void enter(struct step_state *s)
+{
+    if (s->tour.open) return;
+    struct step_before *b = &s->before;
+    *b = (struct step_before){.there = true,
+                              .scale = s->scale,
+                              .opts = s->opts,
+                              .stage = s->stage,
+                              .time = s->time,
+                              .least_weight = s->least_weight,
+                              .see = s->see,
+                              .pair = s->pair,
+                              .diff = s->diff,
+                              .over = s->over,
+                              .lab = s->lab,
+                              .decode = s->decode,
+                              .code = s->code.open};
+    for (int i = 0; i < STEP_SCALE_COUNT; i++) b->place[i] = s->place[i];
+    s->tour.open = true;
+}
+
+/* A text that has been read at a stop stays, and so does where it is looked at. */
+static void leave(struct step_state *s)
+{
+    const struct step_before *b = &s->before;
+    s->tour.open = false;
+    if (!b->there) return;
+    for (int i = 0; i < STEP_SCALE_COUNT; i++)
+        if (s->place[i].text == b->place[i].text) s->place[i] = b->place[i];
+    s->scale = b->scale;
+    s->opts = b->opts;
+    s->stage = b->stage;
+    s->time = b->time;
+    s->least_weight = b->least_weight;
+    s->see = b->see;
+    s->pair = b->pair;
+    s->diff = b->diff;
+    s->over = b->over;
+    s->lab = b->lab;
+    s->decode = b->decode;
+    s->code.open = b->code;
+    s->hover = step_no_ref();
+    s->focus = 0;
+    s->before.there = false;
+    play_stop(s);
+}
+
+/* A model that is opened meanwhile is what one comes back to. */
+void tour_takes_model(struct step_state *s)
+{
+    s->before.place[STEP_GPT2] = s->place[STEP_GPT2];
+    s->before.scale = STEP_GPT2;
+    s->before.over = s->over;
+    s->before.over.open = false;
+}
+
+/* ---- the tour ------------------------------------------------------------------------ */
+
 /* A stop begins with nothing over the stage and nothing broken; the rest is its own. */
 static void plain(struct step_state *s)
 {
@@ -31,6 +91,11 @@ static void unanswered(struct step_tour *t)
     t->row = t->col = -1;
 }
 
+static bool is_answered(const struct step_tour *t)
+{
+    return t->verdict == STEP_RIGHT || t->verdict == STEP_REVEALED;
+}
+
 static bool has_stops(struct step_state *s, float x)
 {
     if (!(x >= 1.0f && x <= (float)STEP_STOPS_MOST)) return s->tour.n > 0;
@@ -41,13 +106,13 @@ static bool has_stops(struct step_state *s, float x)
 bool do_tour(struct step_state *s, const struct step_action *a)
 {
     if (s->tour.open) {
-        s->tour.open = false;
+        leave(s);
         return true;
     }
     if (!has_stops(s, a->x)) return false;
     if (s->tour.stop >= s->tour.n) s->tour.stop = 0;
-    if (s->tour.verdict == STEP_UNANSWERED) unanswered(&s->tour);
-    s->tour.open = true;
+    if (!is_answered(&s->tour)) unanswered(&s->tour);
+    enter(s);
     plain(s);
     return true;
 }
@@ -58,7 +123,7 @@ bool do_tour_to(struct step_state *s, const struct step_action *a)
     if (a->i < 0 || a->i >= n) return false;
     s->tour.n = n;
     s->tour.stop = a->i;
-    s->tour.open = true;
+    enter(s);
     unanswered(&s->tour);
     plain(s);
     return true;
@@ -70,15 +135,10 @@ bool do_tour_by(struct step_state *s, const struct step_action *a)
     if (!s->tour.open || (a->i != 1 && a->i != -1)) return false;
     struct step_action to = {.i = s->tour.stop + a->i};
     if (to.i < s->tour.n) return do_tour_to(s, &to);
-    s->tour.open = false;
+    leave(s);
     s->tour.stop = 0;
     unanswered(&s->tour);
     return true;
-}
-
-static bool is_answered(const struct step_tour *t)
-{
-    return t->verdict == STEP_RIGHT || t->verdict == STEP_REVEALED;
 }
 
 bool do_tour_at(struct step_state *s, const struct step_action *a)
@@ -139,7 +199,7 @@ bool tour_escape(struct step_state *s)
     if (s->presenter.blank)
         s->presenter.blank = false;
     else if (s->tour.open)
-        s->tour.open = false;
+        leave(s);
     else
         return false;
     return true;
