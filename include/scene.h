@@ -201,16 +201,17 @@ struct scene_rgba scene_fade(struct scene_rgba c, float alpha);
 struct scene_checks {
     double row_sum;         /* largest |sum of a row of A - 1|; NaN where a row is NaN */
     struct step_ref row_at; /* a cell of that row */
-    double upper;           /* largest magnitude of A above the diagonal */
+    double upper;           /* largest magnitude of A above the diagonal, or NaN */
     int64_t n_upper;        /* cells there that are not 0 */
     struct step_ref upper_at; /* the first of them */
     int64_t n_unmasked;       /* masked scores there that are not -INFINITY */
     struct step_ref unmasked_at;
-    double scale; /* largest |scaled - S / divisor|, in units of its rounding */
+    double
+        scale; /* largest |scaled - S / sqrt(d_head)|, in units of its rounding, or NaN */
     struct step_ref scale_at;
-    double residual; /* largest |Y - (O W_O + b) - h| */
+    double residual; /* largest |Y - (O W_O + b) - h|, or NaN */
     struct step_ref residual_at;
-    double blend; /* by how much O leaves the range of V */
+    double blend; /* by how much O leaves the range of V; NaN: O or V is not finite */
     struct step_ref blend_at;
     float entropy_lo, entropy_hi;           /* of rows of A, bits; NaN rows left out */
     struct attn_stats seen;                 /* of masked scores that are not hidden */
@@ -639,6 +640,8 @@ bool scene_token_joins(const struct scene_source *src, int i);
 /* A number in at most `digits` significant places and at most `room` characters, with a
  * real minus sign: "-1.05", "<0.001" for a nonzero that would read 0, "∞", "NaN". */
 const char *scene_number(struct scene *sc, float value, int decimals);
+/* A number in `digits` significant digits, as %g has them; else the same: "NaN", "−∞". */
+const char *scene_digits(struct scene *sc, double value, int digits);
 /* A count, its thousands apart: 1,048,576. */
 const char *scene_count(struct scene *sc, int64_t n);
 const char *scene_signed(struct scene *sc, float value, int decimals); /* "+0.548" */

@@ -311,6 +311,108 @@ static void what_is_broken_is_found_where_it_is(void **state)
     case_close(&c);
 }
 
+/* The first text of the scene that begins so, or NULL. */
+static const char *strip_says(const struct scene *sc, const char *start)
+{
+    for (int i = 0; i < sc->n; i++)
+        if (sc->items[i].kind == SCENE_TEXT &&
+            strncmp(sc->items[i].u.text.text, start, strlen(start)) == 0)
+            return sc->items[i].u.text.text;
+    return NULL;
+}
+
+static void put_number(struct attn_trace *t, enum attn_tensor id, int i, int j, float v)
+{
+    struct attn_cmat m = attn_trace_view(t, id, t->head);
+    float *data;
+    memcpy(&data, &m.data, sizeof data); /* the case's own numbers */
+    data[i * m.ld + j] = v;
+    t->stats[id] = attn_stats_of(m);
+}
+
+/* What the strip must not claim while a cell of the tensor holds no number. */
+static void no_check_holds_of_what_is_no_number(void **state)
+{
+    (void)state;
+    static const char finite[] = "no NaN, no ", scale[] = "each S \u00F7 \u221Ad_head";
+    static const char blend[] = "O inside the range of V", sum[] = "rows sum to 1";
+    static const char residual[] = "Y is the product plus h";
+    static const struct {
+        enum attn_tensor of;
+        enum attn_stage stage;
+        const char *claim;
+        int col; /* of row 2; 3: above the diagonal */
+    } claims[] = {{ATTN_Q, ATTN_PROJECTIONS, finite, 1},
+                  {ATTN_K, ATTN_PROJECTIONS, finite, 1},
+                  {ATTN_V, ATTN_PROJECTIONS, finite, 1},
+                  {ATTN_S_RAW, ATTN_SCORES, finite, 1},
+                  {ATTN_S_RAW, ATTN_SCALE, scale, 1},
+                  {ATTN_S_SCALED, ATTN_SCALE, scale, 1},
+                  {ATTN_S_SCALED, ATTN_SCALE, finite, 1},
+                  {ATTN_S_MASKED, ATTN_MASK, finite, 1},
+                  {ATTN_S_MASKED, ATTN_MASK, "upper triangle all", 3},
+                  {ATTN_P, ATTN_SOFTMAX, sum, 1},
+                  {ATTN_P, ATTN_SOFTMAX, sum, 3},
+                  {ATTN_P, ATTN_SOFTMAX, finite, 1},
+                  {ATTN_P, ATTN_SOFTMAX, "upper triangle exactly 0", 3},
+                  {ATTN_V, ATTN_WEIGHTED_SUM, blend, 1},
+                  {ATTN_Z, ATTN_WEIGHTED_SUM, blend, 1},
+                  {ATTN_Z, ATTN_WEIGHTED_SUM, finite, 1},
+                  {ATTN_Y_PROJ, ATTN_OUTPUT, residual, 1},
+                  {ATTN_Y_PROJ, ATTN_OUTPUT, finite, 1},
+                  {ATTN_Y, ATTN_OUTPUT, residual, 1},
+                  {ATTN_Y, ATTN_OUTPUT, finite, 1},
+                  {ATTN_H, ATTN_OUTPUT, residual, 1}};
+    static const float odd[] = {NAN, INFINITY, -INFINITY};
+    for (size_t k = 0; k < 3 * sizeof claims / sizeof *claims; k++) {
+        float v = odd[k % 3];
+        enum attn_tensor of = claims[k / 3].of;
+        const char *claim = claims[k / 3].claim;
+        if (of == ATTN_S_MASKED && v == -INFINITY) continue; /* it may be */
+        struct scene_case c;
+        case_open(&c, STEP_TOY);
+        case_show(&c, claims[k / 3].stage, 1, 1440, 900);
+        assert_non_null(strip_says(&c.sc, claim));
+        put_number(&c.trace, of, 2, claims[k / 3].col, v);
+        scene_check(&c.checks, &c.trace, &c.attn);
+        case_show(&c, claims[k / 3].stage, 1, 1440, 900);
+        const char *said = strip_says(&c.sc, claim);
+        if (said) fail_msg("\"%s\" with %g in tensor %d", said, (double)v, (int)of);
+        for (int i = 0; i < c.sc.n; i++) /* no word of C's library */
+            if (c.sc.items[i].kind == SCENE_TEXT)
+                assert_null(strstr(c.sc.items[i].u.text.text, "nan"));
+        case_close(&c);
+    }
+}
+
+/* Every figure of the strip is there in the smallest window, and where presenting and the
+ * tour's card leave no more. */
+static void the_strip_is_whole_in_the_smallest_window(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2 * ATTN_STAGE_COUNT; k++) {
+        struct scene_case c;
+        enum attn_stage stage = (enum attn_stage)(k % ATTN_STAGE_COUNT);
+        case_open(&c, (enum step_scale)(k / ATTN_STAGE_COUNT));
+        case_show(&c, stage, 1, 1024, 640);
+        int means = 0;
+        for (int i = 0; i < c.sc.n; i++)
+            means += c.sc.items[i].kind == SCENE_TEXT &&
+                     c.sc.items[i].u.text.y < c.sc.frame.stage.y + 100 &&
+                     strstr(c.sc.items[i].u.text.text, "mean");
+        if (means < 1) fail_msg("%s: no mean in the strip", case_where(&c).text);
+        if (stage == ATTN_SOFTMAX) {
+            const char *sum = strip_says(&c.sc, "\u03A3 = 1 \u00B1");
+            if (!sum) sum = strip_says(&c.sc, "\u03A3 = 1, exactly");
+            assert_non_null(sum);
+            assert_non_null(strip_says(&c.sc, "entropy "));
+        }
+        if (stage == ATTN_PROJECTIONS)
+            assert_true(strip_says(&c.sc, "K ") && strip_says(&c.sc, "V "));
+        case_close(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +426,8 @@ int main(void)
         cmocka_unit_test(a_run_keeps_its_invariants),
         cmocka_unit_test(broken_numbers_are_what_their_operands_give),
         cmocka_unit_test(what_is_broken_is_found_where_it_is),
+        cmocka_unit_test(no_check_holds_of_what_is_no_number),
+        cmocka_unit_test(the_strip_is_whole_in_the_smallest_window),
     };
     return cmocka_run_group_tests_name("scene derive", tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void check_weights(struct scene_checks *c, const struct attn_trace *t,
             if (j <= i) continue;
             if (at(p, i, j) != 0 && c->n_upper++ == 0)
                 c->upper_at = (struct step_ref){ATTN_P, i, j};
-            c->upper = fmax(c->upper, fabs((double)at(p, i, j)));
+            worst(fabs((double)at(p, i, j)), &c->upper, &c->upper_at, c->upper_at);
             if (at(s, i, j) != -INFINITY && c->n_unmasked++ == 0)
                 c->unmasked_at = (struct step_ref){ATTN_S_MASKED, i, j};
         }
@@ -45,7 +45,8 @@ static void check_weights(struct scene_checks *c, const struct attn_trace *t,
     if (c->entropy_lo > c->entropy_hi) c->entropy_lo = c->entropy_hi = NAN;
 }
 
-/* The quotient is correctly rounded: half a unit in the last place, at most. */
+/* The quotient is correctly rounded: half a unit in the last place, at most. NaN is the
+ * quotient of nothing. */
 static void check_scale(struct scene_checks *c, const struct attn_trace *t)
 {
     struct attn_cmat s = attn_trace_view(t, ATTN_S_RAW, t->head);
@@ -53,15 +54,21 @@ static void check_scale(struct scene_checks *c, const struct attn_trace *t)
     double root = sqrt((double)attn_d_head(t->dims));
     for (int i = 0; i < s.rows; i++)
         for (int j = 0; j < s.cols; j++) {
-            double want = (double)at(s, i, j) / root, off = (double)at(out, i, j) - want;
-            if (off == 0 || !isfinite(want)) continue;
-            worst(fabs(off) / (fabs(want) * (double)FLT_EPSILON + (double)FLT_TRUE_MIN),
+            double want = (double)at(s, i, j) / root, is = (double)at(out, i, j);
+            if (is == want) continue; /* an infinity's too */
+            worst(fabs(is - want) /
+                      (fabs(want) * (double)FLT_EPSILON + (double)FLT_TRUE_MIN),
                   &c->scale, &c->scale_at, (struct step_ref){ATTN_S_SCALED, i, j});
         }
 }
 
+static bool is_in(struct attn_stats v, double x)
+{
+    return x >= (double)v.min && x <= (double)v.max;
+}
+
 /* A blend of values with weights that add up to 1 stays between the least and the
- * greatest of them. */
+ * greatest of them. NaN lies between no numbers, and numbers between no NaN. */
 static void check_blend(struct scene_checks *c, const struct attn_trace *t)
 {
     struct attn_cmat z = attn_trace_view(t, ATTN_Z, t->head);
@@ -69,10 +76,11 @@ static void check_blend(struct scene_checks *c, const struct attn_trace *t)
     for (int i = 0; i < z.rows; i++)
         for (int j = 0; j < z.cols; j++) {
             double x = (double)at(z, i, j);
-            double over = fmax(x - (double)v.max, (double)v.min - x);
-            worst(fmax(over, 0), &c->blend, &c->blend_at,
-                  (struct step_ref){ATTN_Z, i, j});
+            if (is_in(v, x)) continue;
+            worst(x > (double)v.max ? x - (double)v.max : (double)v.min - x, &c->blend,
+                  &c->blend_at, (struct step_ref){ATTN_Z, i, j});
         }
+    if (c->n_odd[ATTN_V] > 0) worst(NAN, &c->blend, &c->blend_at, c->odd[ATTN_V]);
 }
 
 static void check_residual(struct scene_checks *c, const struct attn_trace *t)
@@ -81,8 +89,10 @@ static void check_residual(struct scene_checks *c, const struct attn_trace *t)
     struct attn_cmat p = attn_trace_view(t, ATTN_Y_PROJ, t->head);
     for (int i = 0; i < y.rows; i++)
         for (int j = 0; j < y.cols; j++) {
-            double off = (double)at(y, i, j) - (double)(at(p, i, j) + at(t->h, i, j));
-            worst(fabs(off), &c->residual, &c->residual_at,
+            double is = (double)at(y, i, j);
+            double want = (double)(at(p, i, j) + at(t->h, i, j));
+            if (is == want) continue; /* an infinity's too */
+            worst(fabs(is - want), &c->residual, &c->residual_at,
                   (struct step_ref){ATTN_Y, i, j});
         }
 }
@@ -121,6 +131,7 @@ void scene_check(struct scene_checks *c, const struct attn_trace *t,
                                .scale_at = none,
                                .residual_at = none,
                                .blend_at = none};
+    find_odd(c, t);
     check_weights(c, t, attn);
     check_scale(c, t);
     check_blend(c, t);
@@ -128,5 +139,4 @@ void scene_check(struct scene_checks *c, const struct attn_trace *t,
     c->seen = attn_stats_causal(attn_trace_view(t, ATTN_S_MASKED, t->head));
     if (!t->opts.causal)
         c->seen = attn_stats_of(attn_trace_view(t, ATTN_S_MASKED, t->head));
-    find_odd(c, t);
 }

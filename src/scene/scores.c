@@ -136,7 +136,8 @@ static void row_sums_draw(const struct stage *st, int rows_done)
         double sum = 0;
         for (int j = 0; j < p.cols; j++)
             sum += (double)p.data[(size_t)i * (size_t)p.ld + (size_t)j];
-        const char *text = i < rows_done ? scene_print(st->b.sc, "\u03A3 = %.4g", sum)
+        const char *text = i < rows_done ? scene_print(st->b.sc, "\u03A3 = %s",
+                                                       scene_digits(st->b.sc, sum, 4))
                                          : "\u03A3 = \u2026";
         (void)scene_text(st->b.sc, x, g.y + ((float)i + 0.5f) * g.cell_h + 4, ALIGN_LEFT,
                          FONT_MONO, 12, st->b.theme->ink_faint, text);

@@ -6,8 +6,17 @@
 #include <math.h>
 
 enum { ITEMS_MOST = 8, STRIP_ID = 1900 /* + place, of the faults */ };
-static const float strip_y = 87, strip_size = 11.5f, mark = 4.5f, mark_gap = 7;
-static const float item_gap = 16, touch_h = 18, margin = 12;
+static const float strip_y = 87, mark = 4.5f, mark_gap = 7;
+static const float touch_h = 18, margin = 12;
+
+/* From the roomiest: fewer words before smaller ones, and nothing left out before those. */
+struct strip_look {
+    bool brief;
+    float size, gap;
+};
+enum { LOOKS = 4 };
+static const struct strip_look looks[LOOKS] = {
+    {false, 11.5f, 16}, {true, 11.5f, 16}, {true, 10.5f, 12}, {true, 9.5f, 9}};
 
 /* check: something that must hold, and a mark; else a figure alone. */
 struct strip_item {
@@ -55,13 +64,22 @@ static void check_odd(struct strip *s, const enum attn_tensor *tensors, int n)
           at);
 }
 
-static void range(struct strip *s, const char *name, struct attn_stats st)
+/* several: the one of them that names the three figures of all, where it is brief. */
+enum range_of { RANGE_ALONE, RANGE_FIRST, RANGE_NEXT };
+
+static void range(struct strip *s, const char *name, struct attn_stats st,
+                  enum range_of several)
 {
     const char *lo = scene_number(s->sc, st.min, 2), *hi = scene_number(s->sc, st.max, 2);
-    figure(s,
-           scene_print(s->sc, "%s%smin %s  max %s  mean %s", name, *name ? " " : "", lo,
-                       hi, scene_number(s->sc, (float)st.mean, 3)),
-           scene_print(s->sc, "%s%s%s to %s", name, *name ? " " : "", lo, hi),
+    const char *mean = scene_number(s->sc, (float)st.mean, 3);
+    const char *text = scene_print(s->sc, "%s%smin %s  max %s  mean %s", name,
+                                   *name ? " " : "", lo, hi, mean);
+    figure(s, text,
+           several == RANGE_ALONE
+               ? scene_print(s->sc, "min %s max %s mean %s", lo, hi, mean)
+               : scene_print(s->sc, "%s%s %s/%s/%s",
+                             several == RANGE_FIRST ? "min/max/mean " : "", name, lo, hi,
+                             mean),
            "Least, greatest and mean of the finite numbers");
 }
 
@@ -69,7 +87,9 @@ static void of_projections(struct strip *s)
 {
     static const enum attn_tensor all[] = {ATTN_Q, ATTN_K, ATTN_V};
     check_odd(s, all, 3);
-    for (int i = 0; i < 3; i++) range(s, scene_tensor_name(all[i]), s->t->stats[all[i]]);
+    for (int i = 0; i < 3; i++)
+        range(s, scene_tensor_name(all[i]), s->t->stats[all[i]],
+              i ? RANGE_NEXT : RANGE_FIRST);
 }
 
 static void of_scores(struct strip *s)
@@ -82,7 +102,7 @@ static void of_scores(struct strip *s)
            scene_print(s->sc, "|S| \u2264 %s",
                        scene_number(s->sc, s->t->stats[ATTN_S_RAW].max_abs, 2)),
            "The largest magnitude, before the division");
-    range(s, "", s->t->stats[ATTN_S_RAW]);
+    range(s, "", s->t->stats[ATTN_S_RAW], RANGE_ALONE);
 }
 
 static void of_scale(struct strip *s)
@@ -103,7 +123,7 @@ static void of_scale(struct strip *s)
     figure(s, scene_print(s->sc, "largest |S| %s", most),
            scene_print(s->sc, "|S| %s", most),
            "The largest magnitude, before and after the division");
-    range(s, "", s->t->stats[ATTN_S_SCALED]);
+    range(s, "", s->t->stats[ATTN_S_SCALED], RANGE_ALONE);
 }
 
 static void of_mask(struct strip *s)
@@ -119,7 +139,30 @@ static void of_mask(struct strip *s)
                : "Click: to the first of them",
           s->c->unmasked_at);
     check_odd(s, all, 1);
-    range(s, "visible", s->c->seen);
+    range(s, "visible", s->c->seen, RANGE_ALONE);
+}
+
+static void check_sums(struct strip *s, bool sums)
+{
+    double by = s->c->row_sum;
+    if (!isfinite(by)) {
+        const char *is =
+            scene_print(s->sc, "a row sums to %s", scene_number(s->sc, (float)by, 0));
+        check(s, false, is, is, "Click: to the first of them", s->c->row_at);
+        return;
+    }
+    const char *off = scene_print(s->sc, "%.0e", by);
+    check(s, sums,
+          sums ? by > 0 ? scene_print(s->sc, "rows sum to 1, within %s", off)
+                        : "rows sum to 1, exactly"
+               : scene_print(s->sc, "a row\u2019s sum is off by %s", off),
+          sums ? by > 0 ? scene_print(s->sc, "\u03A3 = 1 \u00B1%s", off)
+                        : "\u03A3 = 1, exactly"
+               : scene_print(s->sc, "\u03A3 off by %s", off),
+          sums ? scene_print(
+                     s->sc, "The largest deviation of a row\u2019s sum from 1 is %s", off)
+               : "Click: to the row that is farthest off",
+          s->c->row_at);
 }
 
 static void of_softmax(struct strip *s)
@@ -127,16 +170,7 @@ static void of_softmax(struct strip *s)
     static const enum attn_tensor all[] = {ATTN_P};
     double n = s->t->dims.n_tok;
     bool sums = s->c->row_sum <= (n + 8) * (double)FLT_EPSILON;
-    const char *off = scene_print(s->sc, "%.0e", s->c->row_sum);
-    check(s, sums,
-          sums ? s->c->row_sum > 0 ? scene_print(s->sc, "rows sum to 1, within %s", off)
-                                   : "rows sum to 1, exactly"
-               : scene_print(s->sc, "a row\u2019s sum is off by %s", off),
-          sums ? "rows sum to 1" : scene_print(s->sc, "sum off by %s", off),
-          sums ? scene_print(
-                     s->sc, "The largest deviation of a row\u2019s sum from 1 is %s", off)
-               : "Click: to the row that is farthest off",
-          s->c->row_at);
+    check_sums(s, sums);
     bool upper = s->c->n_upper == 0;
     const char *leak =
         scene_print(s->sc, "%s weight%s on the future", scene_count(s->sc, s->c->n_upper),
@@ -149,8 +183,12 @@ static void of_softmax(struct strip *s)
     const char *bits = scene_print(s->sc, "entropy %s to %s bits",
                                    scene_number(s->sc, s->c->entropy_lo, 2),
                                    scene_number(s->sc, s->c->entropy_hi, 2));
-    figure(s, bits, bits, "Of the rows\u2019 weights: 0 is one token alone");
-    range(s, "", s->t->stats[ATTN_P]);
+    figure(s, bits,
+           scene_print(s->sc, "entropy %s\u2013%s bits",
+                       scene_number(s->sc, s->c->entropy_lo, 2),
+                       scene_number(s->sc, s->c->entropy_hi, 2)),
+           "Of the rows\u2019 weights, in bits: 0 is one token alone");
+    range(s, "", s->t->stats[ATTN_P], RANGE_ALONE);
 }
 
 static void of_weighted_sum(struct strip *s)
@@ -165,7 +203,7 @@ static void of_weighted_sum(struct strip *s)
                : "Click: to the number that is farthest out",
           s->c->blend_at);
     check_odd(s, all, 1);
-    range(s, "", s->t->stats[ATTN_Z]);
+    range(s, "", s->t->stats[ATTN_Z], RANGE_ALONE);
 }
 
 static void of_output(struct strip *s)
@@ -179,20 +217,21 @@ static void of_output(struct strip *s)
                : "Click: to the number that is farthest off",
           s->c->residual_at);
     check_odd(s, all, 2);
-    range(s, "", s->t->stats[ATTN_Y]);
+    range(s, "", s->t->stats[ATTN_Y], RANGE_ALONE);
 }
 
-static float width_of(const struct strip *s, const struct strip_item *it, bool brief)
+static float width_of(const struct strip *s, const struct strip_item *it,
+                      struct strip_look look)
 {
-    float w =
-        font_width(s->sc->font, FONT_UI, strip_size, brief ? it->brief : it->text, -1);
+    float w = font_width(s->sc->font, FONT_UI, look.size,
+                         look.brief ? it->brief : it->text, -1);
     return w + (it->check ? 2 * mark + mark_gap : 0);
 }
 
-static float total(const struct strip *s, int n, bool brief)
+static float total(const struct strip *s, int n, struct strip_look look)
 {
-    float w = (float)(n - 1) * item_gap;
-    for (int i = 0; i < n; i++) w += width_of(s, &s->item[i], brief);
+    float w = (float)(n - 1) * look.gap;
+    for (int i = 0; i < n; i++) w += width_of(s, &s->item[i], look);
     return w;
 }
 
@@ -212,21 +251,20 @@ static void mark_draw(struct scene *sc, const struct scene_theme *t, float x, fl
 }
 
 static void item_draw(const struct strip *s, const struct scene_theme *t, int i, float x,
-                      float cy, bool brief)
+                      float cy, struct strip_look look)
 {
     struct scene *sc = s->sc;
     const struct strip_item *it = &s->item[i];
-    struct scene_rect box = {x - 3, cy - touch_h / 2, width_of(s, it, brief) + 6,
-                             touch_h};
+    struct scene_rect box = {x - 3, cy - touch_h / 2, width_of(s, it, look) + 6, touch_h};
     if (!it->good) (void)scene_border(sc, box, 4, 1, scene_fade(t->odd, 0.12f), t->odd);
     float from = x;
     if (it->check) {
         mark_draw(sc, t, x, cy, it->good);
         from += 2 * mark + mark_gap;
     }
-    (void)scene_text(sc, from, cy + sc->font->cap[FONT_UI] * strip_size / 2, ALIGN_LEFT,
-                     FONT_UI, strip_size, it->good ? t->ink_soft : t->ink,
-                     brief ? it->brief : it->text);
+    (void)scene_text(sc, from, cy + sc->font->cap[FONT_UI] * look.size / 2, ALIGN_LEFT,
+                     FONT_UI, look.size, it->good ? t->ink_soft : t->ink,
+                     look.brief ? it->brief : it->text);
     struct scene_item *touch = scene_rect(sc, box, 4, scene_fade(t->paper, 0));
     touch->hit.kind = HIT_COVER;
     touch->hit.tip = it->tip;
@@ -247,10 +285,11 @@ void strip_draw(const struct stage *st)
     of[b->s->stage](&s);
     const struct scene_rect *f = &b->sc->frame.stage;
     float x = f->x + (f->w < 640 ? 22.0f : 32.0f), room = f->x + f->w - margin - x;
-    bool brief = total(&s, s.n, false) > room;
-    while (s.n > 1 && total(&s, s.n, brief) > room) s.n--;
+    int k = 0;
+    while (k + 1 < LOOKS && total(&s, s.n, looks[k]) > room) k++;
+    while (s.n > 1 && total(&s, s.n, looks[k]) > room) s.n--;
     for (int i = 0; i < s.n; i++) {
-        item_draw(&s, b->theme, i, x, f->y + strip_y, brief);
-        x += width_of(&s, &s.item[i], brief) + item_gap;
+        item_draw(&s, b->theme, i, x, f->y + strip_y, looks[k]);
+        x += width_of(&s, &s.item[i], looks[k]) + looks[k].gap;
     }
 }

@@ -192,6 +192,12 @@ const char *scene_number(struct scene *sc, float value, int decimals)
     return number(sc, value, decimals, "");
 }
 
+const char *scene_digits(struct scene *sc, double value, int digits)
+{
+    if (!isfinite(value)) return scene_number(sc, (float)value, 0);
+    return scene_print(sc, "%s%.*g", value < 0 ? "\u2212" : "", digits, fabs(value));
+}
+
 const char *scene_count(struct scene *sc, int64_t n)
 {
     if (n < 1000) return scene_print(sc, "%d", (int)n);

@@ -102,6 +102,7 @@ struct panel_sources {
     int below;        /* weights under the state's least */
     double below_sum; /* what they come to */
 };
+extern const char panel_no_entropy[];  /* of a row that is no distribution */
 extern const char panel_sources_tip[]; /* what "-> Y" means */
 /* false: no memory for this frame. */
 bool panel_sources_of(struct panel *p, struct panel_sources *s);

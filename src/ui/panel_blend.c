@@ -46,7 +46,8 @@ static void draw_stack(struct panel *p, const float *w, const int *shown, int m)
         if (!(part > 0)) continue;
         struct scene_rgba hue = scene_token_hue(shown[i]);
         (void)scene_rect(u->sc, (struct scene_rect){x, p->y, part, BAR_H}, 0, hue);
-        const char *text = scene_print(u->sc, "%.0f%%", (double)(w[shown[i]] * 100));
+        const char *text =
+            scene_print(u->sc, "%s%%", scene_number(u->sc, w[shown[i]] * 100, 0));
         if (ui_width(u, percent_type, text) + SPACE <= part)
             (void)ui_text(u, x + part / 2, p->y + BAR_H * 0.5f, ALIGN_CENTER,
                           percent_type, scene_ink_on(u->theme, hue), text);

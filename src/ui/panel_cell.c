@@ -401,9 +401,10 @@ static void draw_verdict(struct panel *p, const struct scene_derivation *d)
     bool good = scene_derive_agrees(d);
     double off = fabs((double)d->value - d->sum);
     const char *text =
-        d->silent ? scene_print(u->sc, "silenced: the terms\u2019 sum %.4g is left out",
-                                d->total)
-        : !good   ? scene_print(u->sc, "%.6g in float64: more than rounding", d->sum)
+        d->silent ? scene_print(u->sc, "silenced: the terms\u2019 sum %s is left out",
+                                scene_digits(u->sc, d->total, 4))
+        : !good   ? scene_print(u->sc, "%s in float64: more than rounding",
+                                scene_digits(u->sc, d->sum, 6))
         : !(off > 0)
             ? "float64 gives the very same number"
             : scene_print(u->sc, "off by %.1e, rounding allows %.1e", off, d->bound);
@@ -423,11 +424,11 @@ static void draw_verdict(struct panel *p, const struct scene_derivation *d)
         scene_rect(u->sc, (struct scene_rect){p->x, p->y, p->w, VERDICT_H}, 0,
                    scene_fade(t->panel, 0));
     all->hit.kind = HIT_COVER;
-    all->hit.tip =
-        scene_print(u->sc,
-                    "The same operands in float64 give %.9g; the kernel\u2019s "
-                    "float32 gave %.9g.",
-                    d->sum, (double)d->value);
+    all->hit.tip = scene_print(u->sc,
+                               "The same operands in float64 give %s; the kernel\u2019s "
+                               "float32 gave %s.",
+                               scene_digits(u->sc, d->sum, 9),
+                               scene_digits(u->sc, (double)d->value, 9));
     (void)ui_text_fit(u, from, cy, p->x + p->w - from, ALIGN_LEFT, ui_note,
                       good ? t->ink_soft : t->ink, text);
     p->y += VERDICT_H;

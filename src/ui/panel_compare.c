@@ -2,15 +2,12 @@
  */
 #include "panel.h"
 
-#include <math.h>
-
 enum { HEADING_CY = 30, FIRST = 50 };
 
 /* All digits that a float32 has. */
 static const char *exact(const struct panel *p, float v)
 {
-    if (v == -INFINITY) return "\u2212\u221E";
-    return scene_print(p->u->sc, "%.9g", (double)v);
+    return scene_digits(p->u->sc, (double)v, 9);
 }
 
 static float cell_of(struct attn_cmat m, struct step_ref at)

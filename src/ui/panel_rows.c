@@ -125,7 +125,9 @@ void panel_rows(struct panel *p)
     draw_sources(p, &v, after);
     panel_rule(p);
     panel_pair(p, "rows", scene_print(sc, "%d", v.n));
-    panel_pair(p, "entropy of the mean", scene_print(sc, "%.2f bits", v.entropy));
+    panel_pair(p, "entropy of the mean",
+               isnan(v.entropy) ? panel_no_entropy
+                                : scene_print(sc, "%.2f bits", v.entropy));
     panel_pair(p, "mean on itself", scene_number(sc, (float)(v.itself / v.n), 4));
     panel_pair(p, "mean on the first token", scene_number(sc, v.mean[0], 4));
     if (v.n_previous > 0)

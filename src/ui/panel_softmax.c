@@ -45,10 +45,12 @@ static bool take_apart(const struct panel *p, struct apart *a)
     return true;
 }
 
+const char panel_no_entropy[] = "no distribution";
+
 static const char *bits(const struct panel *p, const struct attn_row *row)
 {
     double most = row->n_visible > 0 ? log2(row->n_visible) : 0;
-    if (isnan(row->entropy)) return "no distribution";
+    if (isnan(row->entropy)) return panel_no_entropy;
     return scene_print(p->u->sc, "%.2f of %.2f bits", (double)row->entropy, most);
 }
 

@@ -137,8 +137,7 @@ static bool is_weight(enum attn_tensor t)
 /* Nine digits name a float exactly. */
 static const char *full_value(const struct ui *u, float v)
 {
-    if (!isfinite(v)) return scene_number(u->sc, v, 0);
-    return scene_print(u->sc, "%s%.9g", v < 0 ? "\u2212" : "", fabs((double)v));
+    return scene_digits(u->sc, (double)v, 9);
 }
 
 /* "rank 2 of 636" among the weights that the row may see. */
