@@ -161,9 +161,11 @@ void panel_ghost(struct panel *p)
     struct attn_row was = row_of(u, g->right, p->at.row);
     struct attn_row is = row_of(u, u->src->trace, p->at.row);
     const char *then = scene_number(sc, was.entropy, 2);
-    line(p, p->y + LINE_H * 2.5f, scene_print(sc, "entropy of row %d", p->at.row + 1),
-         isnan(is.entropy) ? scene_print(sc, "%s \u2192 %s", then, panel_no_entropy)
-                           : scene_print(sc, "%s \u2192 %s bits", then,
-                                         scene_number(sc, is.entropy, 2)));
+    if (isnan(is.entropy)) /* long: the row is named above */
+        line(p, p->y + LINE_H * 2.5f, "entropy",
+             scene_print(sc, "%s \u2192 %s", then, panel_no_entropy));
+    else
+        line(p, p->y + LINE_H * 2.5f, scene_print(sc, "entropy of row %d", p->at.row + 1),
+             scene_print(sc, "%s \u2192 %s bits", then, scene_number(sc, is.entropy, 2)));
     p->y += LINES * LINE_H;
 }
