@@ -325,9 +325,65 @@ static void a_run_that_does_not_fit_is_not_quoted(void **state)
     case_close(&c);
 }
 
+/* The sum of the first n products of a cell of stage 1 (Q), 2 or 7. */
+static float part_of(struct scene_case *c, enum attn_stage stage, int i, int j, int n)
+{
+    bool scores = stage == ATTN_SCORES;
+    const float *a = row_of(c,
+                            stage == ATTN_PROJECTIONS ? ATTN_X
+                            : scores                  ? ATTN_Q
+                                                      : ATTN_Z_ALL,
+                            i);
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += a[k] * (scores ? row_of(c, ATTN_K, j)[k]
+                              : row_of(c, stage == ATTN_PROJECTIONS ? ATTN_W_Q : ATTN_W_O,
+                                       k)[j]);
+    return sum;
+}
+
+/* What the cell shows and what the caption says of it is the same at any time. */
+static void a_sum_under_way_is_told_as_far_as_it_is(void **state)
+{
+    (void)state;
+    static const enum attn_stage stages[] = {ATTN_PROJECTIONS, ATTN_SCORES, ATTN_OUTPUT};
+    struct scene_case c;
+    case_open_toy(&c, 15);
+    for (size_t k = 0; k < sizeof stages / sizeof stages[0]; k++) {
+        enum attn_stage stage = stages[k];
+        const struct step_clock clock = step_clock_of(stage, case_place(&c)->dims);
+        int terms = stage == ATTN_SCORES ? attn_d_head(case_place(&c)->dims)
+                                         : case_place(&c)->dims.d_model;
+        for (int t = 0; t <= 200; t++) {
+            const struct step_beat beat = step_beat_at(&clock, (float)t / 200);
+            const char *text = caption(&c, stage, (float)t / 200);
+            char want[64], figure[32];
+            if (beat.intro < 1 && (strstr(text, "so far") || strstr(text, "most") ||
+                                   strstr(text, "length")))
+                fail_msg("stage %d, %d: \"%s\" is told too early", stage + 1, t, text);
+            if (beat.intro < 1 || beat.at >= clock.n_beat) continue;
+            int i = beat.at / clock.beats_a_row, j = beat.at % clock.beats_a_row;
+            int n = (int)ceilf(beat.part * (float)terms);
+            (void)snprintf(want, sizeof want, "%s so far",
+                           num(part_of(&c, stage, i, j, n), figure));
+            if (stage == ATTN_PROJECTIONS)
+                (void)snprintf(want, sizeof want, "q = %s, ", figure);
+            if (!strstr(text, want))
+                fail_msg("stage %d, %d: \"%s\" does not say \"%s\"", stage + 1, t, text,
+                         want);
+            (void)snprintf(want, sizeof want, "%d of %d products", n, terms);
+            if (!strstr(text, want))
+                fail_msg("stage %d, %d: \"%s\" does not say \"%s\"", stage + 1, t, text,
+                         want);
+        }
+    }
+    case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sum_under_way_is_told_as_far_as_it_is),
         cmocka_unit_test(rows_are_named_with_their_largest_figures),
         cmocka_unit_test(lengths_are_those_of_the_vectors),
         cmocka_unit_test(a_cell_in_view_is_named_with_its_number),

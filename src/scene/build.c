@@ -183,6 +183,39 @@ static void stage_draw(struct stage *st)
     b->sc->clip = all;
 }
 
+/* Whether the figures of what is in view are on the stage by now. */
+static bool is_made(const struct stage *st)
+{
+    const struct focus *f = &st->f;
+    const struct grid *out = &st->l.result[f->group < 0 ? 0 : f->group];
+    int row = (f->row < 0 ? st->b.place->row : f->row) - st->clock.row0;
+    bool cell = f->row >= 0 && f->col >= 0;
+    if (st->done || step_is_paired(st->b.s)) return true;
+    switch (st->spec->motion) {
+    case MOTION_DOT:
+        if (st->beat.at >= st->clock.n_beat) return !st->spec->adds || !cell;
+        if (st->clock.beats_a_row == 1) return row < st->beat.at;
+        return row * out->cols + (cell ? f->col + 1 : out->cols) <= st->beat.at;
+    case MOTION_DIAGONAL:
+        return !cell || f->col - f->row <= 0 || f->col - f->row >= diagonal_from(st);
+    case MOTION_SOFTMAX:
+        return row < st->beat.at;
+    case MOTION_BLEND:
+        return !cell || row < st->beat.at;
+    default:
+        return true;
+    }
+}
+
+static struct caption_at caption_at_of(const struct stage *st)
+{
+    bool sums = st->f.moving && st->f.col >= 0 && st->spec->motion == MOTION_DOT;
+    int terms = sums ? scene_terms(st->beat.part, st->l.left.cols) : -1;
+    return (struct caption_at){st->spec->result[st->f.group < 0 ? 0 : st->f.group],
+                               st->f.row, st->f.row < 0 ? -1 : st->f.col, terms,
+                               is_made(st)};
+}
+
 void scene_build(struct scene *sc, const struct step_state *state,
                  const struct scene_source *source)
 {
@@ -236,13 +269,13 @@ void scene_build(struct scene *sc, const struct step_state *state,
         compare_build(sc, &st.b);
         return;
     }
-    struct caption_at at = {.tensor = st.spec->result[0], .row = -1, .col = -1};
+    struct caption_at at = {
+        .tensor = st.spec->result[0], .row = -1, .col = -1, .terms = -1, .made = true};
     if (ready) {
         st.l = scene_layout(s->stage, st.d, sc->frame.stage);
         st.f = focus_of(&st);
-        at = (struct caption_at){st.spec->result[st.f.group], st.f.row,
-                                 st.f.row < 0 ? -1 : st.f.col, st.f.moving};
         stage_draw(&st);
+        at = caption_at_of(&st);
     } else {
         waiting_draw(sc, theme, src, st.b.canvas);
     }

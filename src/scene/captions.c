@@ -13,7 +13,8 @@ struct view {
     struct caption_at at;
     int d_head;
     bool toy, loaded;
-    bool quiet; /* the tour asks: no figure gives the answer away */
+    bool quiet; /* no figures: the tour asks for them, or they are still to come */
+    int terms;  /* of the sum under way; -1: none is */
 };
 
 /* ---- figures --------------------------------------------------------------------------- */
@@ -86,6 +87,17 @@ static const char *those(const struct view *v, struct top t)
                        t.n == 2 ? "" : "s");
 }
 
+/* The sum under way in the cell, as the cell shows it. NULL: there is none. */
+static const char *so_far(const struct view *v, int group)
+{
+    float sum = 0;
+    if (v->terms < 0 || !v->src->fits ||
+        !scene_dot_part(v->src, &scene_stages[v->s->stage], group, v->at.row, v->at.col,
+                        v->terms, &sum))
+        return NULL;
+    return scene_number(v->sc, sum, 2);
+}
+
 /* ---- stages ---------------------------------------------------------------------------- */
 
 static const char *biases(const struct view *v)
@@ -102,14 +114,14 @@ static const char *say_projections(const struct view *v)
     static const char *const names[] = {
         [ATTN_Q] = "looks for", [ATTN_K] = "offers", [ATTN_V] = "hands over"};
     enum attn_tensor t = v->at.tensor;
-    const char *q = cell(v, ATTN_Q), *k = cell(v, ATTN_K), *x = cell(v, ATTN_V);
-    if (q && k && x && v->at.moving)
-        return scene_print(v->sc,
-                           "%s, column %d: three dot products of %d terms with row %d of "
-                           "X give q = %s, k = %s and v = %s. %s",
-                           who(v), v->at.col + 1, v->d.d_model, v->at.row + 1, q, k, x,
-                           biases(v));
-    if (q && k && x && t >= ATTN_Q && t <= ATTN_V)
+    const char *q = so_far(v, 0), *k = so_far(v, 1), *x = so_far(v, 2);
+    if (q && k && x)
+        return scene_print(
+            v->sc,
+            "%s, column %d: %d of %d products of X and weights, added, make "
+            "q = %s, k = %s and v = %s so far. %s",
+            who(v), v->at.col + 1, v->terms, v->d.d_model, q, k, x, biases(v));
+    if (cell(v, t) && t >= ATTN_Q && t <= ATTN_V)
         return scene_print(
             v->sc,
             "Row %d, column %d of %s is %s, part of what %s %s: %d products "
@@ -139,7 +151,13 @@ static const char *say_scores(const struct view *v)
     int n = 0;
     const float *row = row_of(v, ATTN_S_RAW, v->at.row, &n);
     struct top top = top_of(row, n, -1);
-    const char *score = cell(v, ATTN_S_RAW);
+    const char *score = cell(v, ATTN_S_RAW), *sum = so_far(v, 0);
+    if (sum)
+        return scene_print(v->sc,
+                           "Row %d, column %d is %s so far, %d of %d products added: how "
+                           "much %s wants what %s offers. %s",
+                           v->at.row + 1, v->at.col + 1, sum, v->terms, v->d_head,
+                           token(v, v->at.row), token(v, v->at.col), grid);
     if (score)
         return scene_print(
             v->sc,
@@ -322,13 +340,14 @@ static const char *say_weighted_sum(const struct view *v)
 static const char *say_output(const struct view *v)
 {
     const char *mixed = cell(v, ATTN_Y_PROJ), *y = cell(v, ATTN_Y), *h = cell(v, ATTN_H);
+    const char *sum = so_far(v, 0);
     bool added = v->s->opts.residual;
-    if (mixed && v->at.moving)
+    if (sum)
         return scene_print(
             v->sc,
-            "%s, column %d: %d products of O\u2019s row and a column of W_O "
-            "add up to %s. So the heads, side by side, are mixed.",
-            who(v), v->at.col + 1, v->d.d_model, mixed);
+            "%s, column %d: %d of %d products of O\u2019s row and a column of W_O "
+            "make %s so far. So the heads, side by side, are mixed.",
+            who(v), v->at.col + 1, v->terms, v->d.d_model, sum);
     if (mixed && y && h && added)
         return scene_print(
             v->sc,
@@ -361,6 +380,7 @@ static struct view view_of(struct scene *sc, const struct step_state *s,
 {
     const struct step_place *p = step_place_of(s);
     bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
+    bool asks = src->tour && src->tour->kind != ASK_NOTHING && !answered;
     return (struct view){.sc = sc,
                          .s = s,
                          .src = src,
@@ -369,8 +389,8 @@ static struct view view_of(struct scene *sc, const struct step_state *s,
                          .d_head = attn_d_head(p->dims),
                          .toy = s->scale == STEP_TOY,
                          .loaded = step_is_loaded(p),
-                         .quiet =
-                             src->tour && src->tour->kind != ASK_NOTHING && !answered};
+                         .quiet = asks || !at.made,
+                         .terms = asks ? -1 : at.terms};
 }
 
 /* The selected row's figure at stages 3 and 5, for the caption of what is broken there. */
@@ -378,7 +398,7 @@ const char *caption_example(struct scene *sc, const struct step_state *s,
                             const struct scene_source *src)
 {
     const struct view v = view_of(
-        sc, s, src, (struct caption_at){ATTN_P, step_place_of(s)->row, -1, false});
+        sc, s, src, (struct caption_at){ATTN_P, step_place_of(s)->row, -1, -1, true});
     int n = 0;
     const float *raw = row_of(&v, ATTN_S_RAW, v.at.row, &n);
     const float *scaled = row_of(&v, ATTN_S_SCALED, v.at.row, &n);

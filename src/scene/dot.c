@@ -19,22 +19,29 @@ int64_t cells_shown(const struct stage *st, const struct grid *g)
     return (int64_t)st->beat.at * cols + (int64_t)(st->beat.part * (float)cols);
 }
 
+bool scene_dot_part(const struct scene_source *src, const struct stage_spec *spec,
+                    int group, int row, int col, int n, float *sum)
+{
+    struct attn_cmat a = scene_tensor_view(src, spec->left);
+    struct attn_cmat w = scene_tensor_view(src, spec->right[group]);
+    if (!a.data || !w.data) return false;
+    *sum = 0;
+    for (int k = 0; k < n; k++) {
+        size_t at = spec->right_transposed ? (size_t)col * (size_t)w.ld + (size_t)k
+                                           : (size_t)k * (size_t)w.ld + (size_t)col;
+        *sum += a.data[(size_t)row * (size_t)a.ld + (size_t)k] * w.data[at];
+    }
+    return true;
+}
+
 /* The cell in the making shows the sum of the terms so far. */
 static void running_cell_draw(const struct stage *st, int group)
 {
-    const struct layout *l = &st->l;
-    struct attn_cmat a = scene_tensor_view(st->b.src, l->left.tensor);
-    struct attn_cmat w = scene_tensor_view(st->b.src, l->right[group].tensor);
-    const struct grid *out = &l->result[group];
+    const struct grid *out = &st->l.result[group];
     float *sum = arena_push(st->b.sc->mem, 1, sizeof *sum);
-    if (!sum || !a.data || !w.data) return;
-    int n = scene_terms(st->beat.part, a.cols);
-    for (int k = 0; k < n; k++) {
-        size_t at = st->spec->right_transposed
-                        ? (size_t)st->f.col * (size_t)w.ld + (size_t)k
-                        : (size_t)k * (size_t)w.ld + (size_t)st->f.col;
-        *sum += a.data[(size_t)st->f.row * (size_t)a.ld + (size_t)k] * w.data[at];
-    }
+    int n = scene_terms(st->beat.part, st->l.left.cols);
+    if (!sum || !scene_dot_part(st->b.src, st->spec, group, st->f.row, st->f.col, n, sum))
+        return;
     struct grid one = pass_lane(&st->b, *out);
     one.x += (float)st->f.col * one.cell_w;
     one.y += (float)st->f.row * one.cell_h;

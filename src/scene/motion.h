@@ -37,6 +37,9 @@ void frames_draw(const struct stage *st, bool operands);
 /* Crosshair over a large matrix: the row, and the column under the pointer. */
 void crosshair_draw(const struct stage *st);
 
+/* The sum of the first n products of the cell of a group's result. false: no operands. */
+bool scene_dot_part(const struct scene_source *src, const struct stage_spec *spec,
+                    int group, int row, int col, int n, float *sum);
 /* Cells of a swept result that are computed by now. */
 int64_t cells_shown(const struct stage *st, const struct grid *g);
 /* Stage 3: how far numbers have moved from s to s / sqrt(d_head), 0..1. */

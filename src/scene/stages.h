@@ -37,7 +37,8 @@ struct stage_words {
 struct caption_at {
     enum attn_tensor tensor;
     int row, col;
-    bool moving; /* the animation is at it */
+    int terms; /* products that the animation has added in this cell; -1: it is not at it */
+    bool made; /* its figures stand on the stage by now */
 };
 struct stage_words scene_words(struct scene *sc, const struct step_state *s,
                                const struct scene_source *src, struct caption_at at);
