@@ -418,6 +418,48 @@ static void coming_back_asks_anew(void **state)
     key(a, 'g');
 }
 
+/* The pointer stays where it is on the screen when points become larger. */
+static void the_pointer_stays_when_points_change(void **state)
+{
+    struct app *a = *state;
+    const struct ui_event move = {.kind = UI_MOVE, .x = 500, .y = 300};
+    app_event(a, &move);
+    float x = a->pointer.x * a->scale.density;
+    float y = a->pointer.y * a->scale.density;
+    float points = a->scale.density;
+    act(a, (struct step_action){.verb = STEP_PRESENT});
+    assert_true(a->scale.density > points);
+    assert_true(fabsf(a->pointer.x * a->scale.density - x) < 0.01f);
+    assert_true(fabsf(a->pointer.y * a->scale.density - y) < 0.01f);
+    act(a, (struct step_action){.verb = STEP_UI_SIZE, .i = 50});
+    assert_true(fabsf(a->pointer.x * a->scale.density - x) < 0.01f);
+    act(a, (struct step_action){.verb = STEP_UI_SIZE, .i = 100});
+    act(a, (struct step_action){.verb = STEP_PRESENT});
+    assert_true(fabsf(a->pointer.x - 500) < 0.01f);
+}
+
+/* A size is kept and nothing said, or not kept and said with what it needs. */
+static void a_ui_size_without_room_is_not_kept(void **state)
+{
+    struct app *a = *state;
+    act(a, (struct step_action){.verb = STEP_UI_SIZE_BY, .i = 1});
+    assert_int_equal(a->step.ui_percent, 100);
+    assert_non_null(strstr(a->message, "110% needs a window of at least 1127\u00d7704"));
+    app_resize(a, 1440, 900);
+    act(a, (struct step_action){.verb = STEP_PRESENT});
+    act(a, (struct step_action){.verb = STEP_UI_SIZE_BY, .i = 1});
+    assert_int_equal(a->step.ui_percent, 110);
+    assert_string_equal(a->message, "");
+    act(a, (struct step_action){.verb = STEP_UI_SIZE_BY, .i = 1});
+    assert_int_equal(a->step.ui_percent, 110);
+    assert_non_null(
+        strstr(a->message, "stays at 110%: 125% needs a window of at least 1706"));
+    act(a, (struct step_action){.verb = STEP_UI_SIZE_BY, .i = -1});
+    assert_int_equal(a->step.ui_percent, 100);
+    act(a, (struct step_action){.verb = STEP_PRESENT});
+    app_resize(a, W, H);
+}
+
 static void a_wrong_file_leaves_the_tour(void **state)
 {
     struct app *a = *state;
@@ -471,6 +513,8 @@ int main(void)
         cmocka_unit_test(the_tour_goes_on_where_it_was_left),
         cmocka_unit_test(leaving_leads_back),
         cmocka_unit_test(coming_back_asks_anew),
+        cmocka_unit_test(the_pointer_stays_when_points_change),
+        cmocka_unit_test(a_ui_size_without_room_is_not_kept),
         cmocka_unit_test(a_wrong_file_leaves_the_tour),
     };
     return cmocka_run_group_tests(tests, open_app, close_app);

@@ -142,15 +142,24 @@ struct settings app_settings(const struct app *a)
 
 /* ---- events to state ------------------------------------------------------------------- */
 
-/* Says so where the window is too small for the UI size wished for. */
-static void answer_ui_size(struct app *a)
+/* Another UI size. One for which the window has no room at all is not kept, and said. */
+static void follow_ui_size(struct app *a, int was)
 {
-    if (!a->scale.limited || a->step.ui_percent <= 100) return;
-    float factor = a->base / a->ratio * (float)a->step.ui_percent / 100.0f;
-    (void)snprintf(a->message, sizeof a->message,
-                   "UI size %d%% needs a window of at least %.0f\u00d7%.0f",
-                   a->step.ui_percent, ceil((double)SCENE_MIN_W * (double)factor),
-                   ceil((double)SCENE_MIN_H * (double)factor));
+    float density = a->scale.density;
+    int wish = a->step.ui_percent;
+    app_rescale(a);
+    if (!a->scale.limited || wish <= was || a->scale.density > density) return;
+    (void)step_apply(&a->step, (struct step_action){.verb = STEP_UI_SIZE, .i = was});
+    app_rescale(a);
+    bool presented = a->step.presenter.on;
+    float factor = a->base / a->ratio * (float)wish / 100.0f;
+    if (presented) factor *= INPUT_PRESENTED;
+    (void)snprintf(
+        a->message, sizeof a->message,
+        "UI size stays at %d%%: %d%% needs a window of at least %.0f\u00d7%.0f", was,
+        wish,
+        ceil((double)(presented ? SCENE_PRESENTED_W : SCENE_MIN_W) * (double)factor),
+        ceil((double)(presented ? SCENE_PRESENTED_H : SCENE_MIN_H) * (double)factor));
 }
 
 static void set_fullscreen(struct app *a)
@@ -223,6 +232,7 @@ static void follow_editor(struct app *a, struct step_action action)
 void app_apply(struct app *a, struct step_action action)
 {
     const struct step_tour was = a->step.tour;
+    int percent = a->step.ui_percent;
     if (!tour_before(a, &action)) return;
     if (action.verb == STEP_FIELD) action.x = number_in(a, action.ref);
     bool done = step_apply(&a->step, action);
@@ -246,10 +256,8 @@ void app_apply(struct app *a, struct step_action action)
     }
     if (done && action.verb == STEP_LAB_MEASURE) lab_measure(a->source.lab);
     if (done && action.verb == STEP_COPY) app_copy(a, (enum step_copy)action.i);
-    if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY) {
-        app_rescale(a);
-        answer_ui_size(a);
-    }
+    if (action.verb == STEP_UI_SIZE || action.verb == STEP_UI_SIZE_BY)
+        follow_ui_size(a, percent);
     set_fullscreen(a);
 }
 

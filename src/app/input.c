@@ -29,8 +29,8 @@ struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
 struct input_scale input_scale_presented(int px_w, int px_h, float ratio, float base,
                                          int ui_percent)
 {
-    static const float larger = 1.6f;
-    return scale_to(px_w, px_h, ratio, base * larger * (float)ui_percent / 100.0f,
+    return scale_to(px_w, px_h, ratio,
+                    base * INPUT_PRESENTED * (float)ui_percent / 100.0f,
                     SCENE_PRESENTED_W, SCENE_PRESENTED_H);
 }
 

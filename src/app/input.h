@@ -26,6 +26,9 @@ struct input_scale input_scale_of(int px_w, int px_h, float ratio, float base,
 struct input_scale input_scale_presented(int px_w, int px_h, float ratio, float base,
                                          int ui_percent);
 
+/* By how much it is larger there. */
+#define INPUT_PRESENTED 1.6f
+
 /* Pixels a point at 100% for a display of dpi dots an inch, 96 being 1: in halves, and
  * 1 where the figure cannot be true. */
 float input_base_of(float dpi);

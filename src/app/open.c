@@ -51,13 +51,25 @@ static void place_window(const struct app *a, const struct app_config *c,
     }
 }
 
+/* What rests on the screen is at another place of the layout. */
+static void pointer_rescaled(struct ui_pointer *p, float by)
+{
+    p->x *= by;
+    p->y *= by;
+    p->press_x *= by;
+    p->press_y *= by;
+}
+
 void app_rescale(struct app *a)
 {
+    float was = a->scale.density;
     a->presented = a->step.presenter.on;
     a->scale = a->presented ? input_scale_presented(a->px_w, a->px_h, a->ratio, a->base,
                                                     a->step.ui_percent)
                             : input_scale_of(a->px_w, a->px_h, a->ratio, a->base,
                                              a->step.ui_percent);
+    if (was > 0.0f && a->scale.density > 0.0f)
+        pointer_rescaled(&a->pointer, was / a->scale.density);
 }
 
 void app_measure(struct app *a)
