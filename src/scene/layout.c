@@ -6,7 +6,8 @@
  *                     -----------
  *      left [R, K]  | result [R, C]
  *
- * Cells are square where they can be drawn one by one. Where there are too many, an axis
+ * Cells are square where they can be drawn one by one, and wider where a number needs it
+ * and there is room. Where there are too many, an axis
  * gets room by the power 0.75 of its length, so that a short one (d_head beside 1,024
  * tokens) stays visible; token axes that meet in the score grid keep one pitch. */
 #include "layout.h"
@@ -27,6 +28,7 @@ static const struct spacing tight = {95, 97, 10, 54, 16, 26, 10, 27, 20};
 static const float legend_room = 148, strip_room = 84, strip_room_many = 26, margin = 4;
 static const float cell_max_scores = 74, grid_share_w = 0.62f, grid_share_h = 0.70f;
 static const float cell_max = 60, cell_one_by_one = 14; /* points */
+static const float cell_wide = 34, wider_most = 1.7f;   /* room for a number's decimal */
 static const float cell_number = 20, operand_least = 4; /* a cell that shows its number */
 static const float cell_max_many = 30;                  /* where cells are not square */
 static const float extent_min = 24;
@@ -143,7 +145,13 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
         float least = square < cell_number ? operand_least : cell_one_by_one;
         if (cell > square && fminf(p.k_w, p.k_h) >= least) return p;
     }
-    if (square >= cell_one_by_one) return (struct pitch){square, square, square, square};
+    if (square >= cell_one_by_one) {
+        float wide = fminf(w / (float)(e.k + groups * e.c),
+                           fminf(fmaxf(square, cell_wide), square * wider_most));
+        bool grid = scene_stages[stage].right_transposed; /* token by token */
+        float across = grid ? square : wide;
+        return (struct pitch){across, across, square, square};
+    }
     struct pitch p;
     bool blend = stage == ATTN_WEIGHTED_SUM;
     bool scores = !blend && stage != ATTN_PROJECTIONS && stage != ATTN_OUTPUT;
