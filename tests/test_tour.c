@@ -460,6 +460,53 @@ static void a_ui_size_without_room_is_not_kept(void **state)
     app_resize(a, W, H);
 }
 
+/* What a stop asks of the numbers and they lack is said by its line, and one can go on. */
+static void what_cannot_be_answered_is_said_and_skipped(void **state)
+{
+    struct app *a = *state;
+    static const struct {
+        const char *stop, *says;
+    } cases[] = {{"ask who?\nanswer token 9\n", ".txt:3: answer 9: "},
+                 {"ask who?\nanswer token argmax S 99\n", ".txt:3: answer argmax S 99: "},
+                 {"ask who?\nanswer cell Q 2 9\n", ".txt:3: answer Q 2 9: "},
+                 {"say {A 1 1}\nsay {A 9 2}\n", ".txt:3: {A 9 2}: "},
+                 {"say {token 9}\n", ".txt:2: {token 9}: "},
+                 {"ask who?\nanswer row 1\nshow {A 1 1}\nshow {max A 9}\n",
+                  ".txt:5: {max A 9}: "}};
+    char folder[] = "/tmp/headlight_tour_XXXXXX";
+    char path[64];
+    struct err e = {0};
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/a.txt", folder);
+    act(a, (struct step_action){.verb = STEP_SCALE_TO, .i = STEP_TOY});
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        assert_true(fprintf(f, "stop A\n%sstop B\nsay y\n", cases[i].stop) > 0);
+        assert_int_equal(fclose(f), 0);
+        assert_true(app_open(a, path, NULL, NULL, &e));
+        assert_true(app_build(a, true, &e));
+        bool shown = strstr(cases[i].stop, "show") != NULL;
+        if (shown) assert_string_equal(a->message, "");
+        if (shown) act(a, pick(0, 0));
+        if (!strstr(a->message, cases[i].says))
+            fail_msg("%s: \"%s\" does not say %s", cases[i].stop, a->message,
+                     cases[i].says);
+        if (!shown) { /* nothing is asked, and Enter goes on */
+            act(a, pick(0, 0));
+            assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+        }
+        key(a, UI_KEY_ENTER);
+        assert_int_equal(a->step.tour.stop, 1);
+        assert_string_equal(a->message, "");
+    }
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_true(tour_load(&a->tour, NULL, &e));
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 0});
+    key(a, 'g');
+}
+
 static void a_wrong_file_leaves_the_tour(void **state)
 {
     struct app *a = *state;
@@ -515,6 +562,7 @@ int main(void)
         cmocka_unit_test(coming_back_asks_anew),
         cmocka_unit_test(the_pointer_stays_when_points_change),
         cmocka_unit_test(a_ui_size_without_room_is_not_kept),
+        cmocka_unit_test(what_cannot_be_answered_is_said_and_skipped),
         cmocka_unit_test(a_wrong_file_leaves_the_tour),
     };
     return cmocka_run_group_tests(tests, open_app, close_app);

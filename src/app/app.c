@@ -296,6 +296,7 @@ static bool take_model(struct app *a, struct err *e)
     if (ok) {
         a->n_odd = 0;
         (void)snprintf(a->message, sizeof a->message, "%s", note);
+        a->tour.look = a->step.tour.open;
         if (!a->tour.as_is) a->tour.due = a->step.tour.open; /* its stop is looked at */
     }
     for (int i = 0; ok && i < a->when_opened.n; i++)
@@ -379,6 +380,7 @@ bool app_build(struct app *a, bool wait, struct err *e)
     if (!scene_begin(&a->scene, &a->frame_mem, app_fonts(a), a->step.theme, a->scale.w,
                      a->scale.h, e))
         return false;
+    if (tour_look(a, &src)) src.message = a->message;
     if (tour_show(a, &a->scene, &src, &tour)) src.tour = &tour;
     scene_build(&a->scene, &a->step, &src);
     ui_build(&a->scene, &a->step, &src, &a->pointer);

@@ -6,6 +6,7 @@
 #include "tour_embedded.h"
 #include "tour_words.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,6 +127,16 @@ static struct step_ref right_of(const struct tour_world *w, const struct tour_st
     return r;
 }
 
+/* Whether the numbers have what is asked for; true while they are not there. */
+static bool answerable(const struct tour_world *w, const struct tour_stop *s)
+{
+    if (s->kind == ASK_NOTHING || s->kind == ASK_CHOICE || !w->src->fits) return true;
+    const struct step_ref r = right_of(w, s);
+    struct attn_cmat m = {.rows = step_place_of(w->s)->dims.n_tok, .cols = INT_MAX};
+    if (s->kind == ASK_CELL) m = scene_tensor_view(w->src, r.tensor);
+    return r.row >= 0 && r.col >= 0 && r.row < m.rows && r.col < m.cols;
+}
+
 bool tour_before(struct app *a, struct step_action *action)
 {
     bool ours = action->verb >= STEP_TOUR && action->verb <= STEP_TOUR_PICK;
@@ -137,6 +148,7 @@ bool tour_before(struct app *a, struct step_action *action)
     const struct scene_source *src = &a->seen_source;
     if (!s || s->kind == ASK_NOTHING || !src->fits) return false;
     const struct tour_world w = {&a->scene, &a->step, src};
+    if (!answerable(&w, s)) return false;
     if (action->i == STEP_REVEALED) {
         action->ref = right_of(&w, s);
         return true;
@@ -157,19 +169,58 @@ void tour_after(struct app *a, const struct step_tour *was, enum step_verb verb)
         return;
     }
     if (!was->open || was->stop != is->stop || verb == STEP_TOUR_TO) {
-        a->tour.due = true;
+        a->tour.due = a->tour.look = true;
         a->tour.as_is = false;
         a->tour.due_then = answered;
     } else if (answered && was->verdict != is->verdict) {
-        a->tour.due_then = true;
+        a->tour.due_then = a->tour.look = true;
     }
+}
+
+static const char *name_of(const struct app *a)
+{
+    return a->tour.path[0] ? a->tour.path : tour_files[0].name;
+}
+
+/* The first of n lines with a figure that is not there; said with its number. */
+static bool lacks(struct app *a, const struct tour_world *w,
+                  const struct tour_command *list, int n)
+{
+    char part[80];
+    for (int i = 0; i < n; i++) {
+        if (!tour_lacks(w, list[i].text, part, sizeof part)) continue;
+        (void)snprintf(a->message, sizeof a->message,
+                       "%.200s:%d: %s: there is no such row, column or token here",
+                       name_of(a), list[i].line, part);
+        return true;
+    }
+    return false;
+}
+
+bool tour_look(struct app *a, const struct scene_source *src)
+{
+    const struct tour_stop *s = stop_of(a);
+    const struct tour_world w = {&a->scene, &a->step, src};
+    bool right = a->step.tour.verdict == STEP_RIGHT;
+    if (!s || !a->tour.look || !src->fits || a->message[0]) return false;
+    a->tour.look = false;
+    if (!answerable(&w, s)) {
+        (void)snprintf(a->message, sizeof a->message,
+                       "%.200s:%d: answer %.80s: there is no such place here; skip the "
+                       "question",
+                       name_of(a), s->answer_line, s->answer);
+        return true;
+    }
+    if (lacks(a, &w, s->figures, s->n_figures)) return true;
+    return (right || a->step.tour.verdict == STEP_REVEALED) &&
+           lacks(a, &w, s->after, s->n_after);
 }
 
 /* ---- a stop's commands ------------------------------------------------------------------ */
 
 static void run(struct app *a, const struct tour_command *list, int n)
 {
-    const char *name = a->tour.path[0] ? a->tour.path : tour_files[0].name;
+    const char *name = name_of(a);
     for (int i = 0; i < n; i++) {
         struct err e = {0};
         if (script_line(a, list[i].text, &e)) continue;
@@ -282,7 +333,8 @@ bool tour_show(const struct app *a, struct scene *sc, const struct scene_source 
                                .ask = filled(&w, s->ask),
                                .show = answered ? filled(&w, s->show) : "",
                                .verdict = verdict_text(&w, s),
-                               .kind = a->tour.running ? ASK_NOTHING : s->kind,
+                               .kind = a->tour.running || !answerable(&w, s) ? ASK_NOTHING
+                                                                             : s->kind,
                                .tensor = right.tensor,
                                .rows = d.n_tok,
                                .first = first_row(s, right),

@@ -41,13 +41,29 @@ static bool join(struct tour *t, const char **to, const char *between, const cha
     return true;
 }
 
+/* Keeps a line with {...}. */
+static bool keep_figures(struct reading *r, bool after, const char *more, struct err *e)
+{
+    struct tour_stop *s = r->stop;
+    int *n = after ? &s->n_after : &s->n_figures;
+    const char *text = "";
+    if (!strchr(more, '{')) return true;
+    if (*n == TOUR_FIGURES)
+        return err_set(e, ERR_INPUT, "a stop has at most %d lines with {", TOUR_FIGURES);
+    if (!join(r->t, &text, "", more, LINE, e)) return false;
+    (after ? s->after : s->figures)[(*n)++] = (struct tour_command){text, r->line};
+    return true;
+}
+
 /* A text with {...}, which are checked. */
 static bool words(struct reading *r, const char **to, const char *more, size_t most,
                   struct err *e)
 {
     const struct tour_world none = {0};
+    bool after = to == &r->stop->show;
     if (!more[0]) return err_set(e, ERR_INPUT, "says nothing; write a text behind it");
-    return tour_fill(&none, more, e) != NULL && join(r->t, to, " ", more, most, e);
+    return tour_fill(&none, more, e) != NULL && keep_figures(r, after, more, e) &&
+           join(r->t, to, " ", more, most, e);
 }
 
 static bool once(const char *was, const char *what, struct err *e)
@@ -145,6 +161,7 @@ static bool on_answer(struct reading *r, const char *rest, struct err *e)
             !tour_index(&none, &at, &i, e) || !tour_ends(at, e))
             return false;
         s->kind = (enum scene_ask)k;
+        s->answer_line = r->line;
         return join(r->t, &s->answer, "", rest + n, LINE, e);
     }
     return err_set(
@@ -303,7 +320,7 @@ bool tour_parse(struct tour *t, const char *name, const char *text, size_t n,
         return err_set(e, ERR_INPUT,
                        "%.300s:%d: a tour has at most %d lines; make two of it", name,
                        LINES + 1, LINES);
-    size_t most = lines * (A_LINE + NOTE) + 2 * n + A_LINE;
+    size_t most = lines * (2 * A_LINE + NOTE) + 3 * n + A_LINE;
     if (!arena_init(&t->mem, most, e)) return false;
     if (all_lines(&r, text, n, &wrong)) return true;
     tour_free(t);

@@ -7,7 +7,13 @@
 #include "scene.h"
 #include "step.h"
 
-enum { TOUR_COMMANDS = 12, TOUR_TITLE = 48, TOUR_TEXT = 420, TOUR_CHOICE = 60 };
+enum {
+    TOUR_COMMANDS = 12,
+    TOUR_FIGURES = 24,
+    TOUR_TITLE = 48,
+    TOUR_TEXT = 420,
+    TOUR_CHOICE = 60
+};
 
 /* A command of a script, and its line for errors. */
 struct tour_command {
@@ -19,12 +25,17 @@ struct tour_stop {
     const char *title, *say, *ask, *hint, *show, *note; /* "": none */
     struct tour_command begin[TOUR_COMMANDS], then[TOUR_COMMANDS];
     int n_begin, n_then;
+    /* Lines with {...}: what they lack is found out when the stop is shown; of show, when
+     * it is answered. */
+    struct tour_command figures[TOUR_FIGURES], after[TOUR_FIGURES];
+    int n_figures, n_after;
     enum scene_ask kind;
     /* TOKEN, ROW: an index; CELL: a matrix and two of them. See tour_words.h. */
     const char *answer;
     const char *choice[SCENE_CHOICES];
     int n_choice, right; /* counted from 0 */
     int line;            /* where it begins */
+    int answer_line;     /* of the answer */
 };
 
 struct tour {

@@ -313,3 +313,17 @@ const char *tour_fill(const struct tour_world *w, const char *text, struct err *
     }
     return w->src ? scene_print(w->sc, "%.*s", (int)f.n, f.text) : text;
 }
+
+bool tour_lacks(const struct tour_world *w, const char *text, char *part, size_t room)
+{
+    for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
+        char inner[PART];
+        size_t n = strcspn(at, "}");
+        if (at[n] != '}' || n >= sizeof inner) return false; /* none that was read */
+        (void)snprintf(inner, sizeof inner, "%.*s", (int)n - 1, at + 1);
+        if (part_text(w, inner, NULL)) continue;
+        (void)snprintf(part, room, "{%s}", inner);
+        return true;
+    }
+    return false;
+}

@@ -49,6 +49,10 @@ float tour_number(const struct tour_world *w, enum attn_tensor t, int i, int j);
  * returns the text. NULL: ERR_INPUT. */
 const char *tour_fill(const struct tour_world *w, const char *text, struct err *e);
 
+/* The first {...} of a text that these numbers do not have, with its braces, cut to room.
+ * false: they have all. */
+bool tour_lacks(const struct tour_world *w, const char *text, char *part, size_t room);
+
 /* "“·sat”", or "token 17" where the tokens have no text. */
 const char *tour_token(const struct tour_world *w, int i);
 
