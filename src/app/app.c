@@ -158,8 +158,8 @@ static void follow_ui_size(struct app *a, int was)
         a->message, sizeof a->message,
         "UI size stays at %d%%: %d%% needs a window of at least %.0f\u00d7%.0f", was,
         wish,
-        ceil((double)(presented ? SCENE_PRESENTED_W : SCENE_MIN_W) * (double)factor),
-        ceil((double)(presented ? SCENE_PRESENTED_H : SCENE_MIN_H) * (double)factor));
+        (double)ceilf((float)(presented ? SCENE_PRESENTED_W : SCENE_MIN_W) * factor),
+        (double)ceilf((float)(presented ? SCENE_PRESENTED_H : SCENE_MIN_H) * factor));
 }
 
 static void set_fullscreen(struct app *a)

@@ -146,11 +146,13 @@ static struct pitch pitch_of(enum attn_stage stage, struct extent e, int groups,
         if (cell > square && fminf(p.k_w, p.k_h) >= least) return p;
     }
     if (square >= cell_one_by_one) {
-        float wide = fminf(w / (float)(e.k + groups * e.c),
-                           fminf(fmaxf(square, cell_wide), square * wider_most));
-        bool grid = scene_stages[stage].right_transposed; /* token by token */
-        float across = grid ? square : wide;
-        return (struct pitch){across, across, square, square};
+        bool grid = scene_stages[stage].right_transposed; /* token by token, as A is */
+        bool alone = grid || stage == ATTN_WEIGHTED_SUM;
+        float room = alone ? (w - square * (float)e.k) / (float)(groups * e.c)
+                           : w / (float)(e.k + groups * e.c);
+        float most = fminf(fmaxf(square, cell_wide), square * wider_most);
+        float wide = grid ? square : fminf(room, most);
+        return (struct pitch){alone ? square : wide, wide, square, square};
     }
     struct pitch p;
     bool blend = stage == ATTN_WEIGHTED_SUM;
