@@ -182,7 +182,7 @@ static void bad_usage_is_refused_in_one_line_that_names_it(void **state)
         {"--pin p:0:1", "counted from 1"},
         {"--pin p:6:1", "inside it"},
         {"--pin p:1:1:1", "MATRIX:ROW:COLUMN"},
-        {"--hover nothing:1:1", "MATRIX:ROW:COLUMN"},
+        {"--hover nothing:1:1", "no matrix nothing; they are h, X"},
         {"--hover q:1:5", "inside it"},
         {"--view 1,2", "ZOOM,X,Y"},
         {"--view 1,2,3,4", "ZOOM,X,Y"},
