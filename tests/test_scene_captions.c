@@ -187,11 +187,11 @@ static void the_motion_s_cell_is_the_caption_s(void **state)
     case_open(&c, STEP_TOY);
     struct step_clock k = step_clock_of(ATTN_SCORES, case_place(&c)->dims);
     for (int beat = 0; beat < k.n_beat; beat++) {
-        char want[64], is[32];
+        char want[64];
         float t = (step_beat_start(&k, beat) + step_beat_start(&k, beat + 1)) / 2;
         const char *text = caption(&c, ATTN_SCORES, t);
-        (void)snprintf(want, sizeof want, "Row %d, column %d is %s", beat / 5 + 1,
-                       beat % 5 + 1, num(row_of(&c, ATTN_S_RAW, beat / 5)[beat % 5], is));
+        (void)snprintf(want, sizeof want, "Row %d, column %d is ", beat / 5 + 1,
+                       beat % 5 + 1);
         if (!strstr(text, want)) fail_msg("\"%s\" does not say \"%s\"", text, want);
     }
     k = step_clock_of(ATTN_SOFTMAX, case_place(&c)->dims);
@@ -199,7 +199,9 @@ static void the_motion_s_cell_is_the_caption_s(void **state)
         char want[64];
         float t = (step_beat_start(&k, beat) + step_beat_start(&k, beat + 1)) / 2;
         (void)snprintf(want, sizeof want, "Row %d (", beat + 1);
-        if (!strstr(caption(&c, ATTN_SOFTMAX, t), want)) fail_msg("beat %d", beat);
+        const char *text = caption(&c, ATTN_SOFTMAX, t);
+        if (!strstr(text, want) || strstr(text, "gives"))
+            fail_msg("beat %d: \"%s\"", beat, text);
     }
     case_close(&c);
 }

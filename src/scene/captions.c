@@ -294,6 +294,12 @@ static const char *say_softmax(const struct view *v)
             "score over the sum of the row\u2019s. %s",
             v->at.row + 1, v->at.col + 1, token(v, v->at.row), token(v, v->at.col),
             weight, random);
+    if (!v->at.made)
+        return scene_print(
+            v->sc,
+            "%s becomes shares of 1: its largest score is subtracted, each "
+            "is exponentiated, and all are divided by their sum. %s",
+            who(v), random);
     return scene_print(
         v->sc,
         "%sEach row becomes shares of 1: subtract its largest score, exponentiate, "
