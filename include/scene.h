@@ -442,7 +442,7 @@ const char *scene_term_in(const char *text, const char *from, int *n,
                           const char **meaning);
 /* Why a stage is there, what would go wrong without it, its cost, and where to read on:
  * numbers of links, -1: none. */
-enum { SCENE_LINKS = 4 };
+enum { SCENE_LINKS = 3 };
 struct scene_reasons {
     const char *why, *without, *cost;
     int link[SCENE_LINKS];

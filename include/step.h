@@ -219,6 +219,7 @@ enum step_code_tab { STEP_CODE_C, STEP_CODE_TORCH, STEP_CODE_TAB_COUNT };
 struct step_code {
     bool open;
     enum step_code_tab tab;
+    bool last;  /* nothing has been pinned since it opened: Esc closes it first */
     int scroll; /* lines on from where the stage's own are */
 };
 enum { STEP_SCROLL_MOST = 1000 /* lines either way; there are fewer */ };
@@ -377,7 +378,7 @@ enum step_verb {
     STEP_UI_SIZE_BY, /* i = +1 or -1 */
     STEP_FULLSCREEN, /* toggles */
     STEP_FOCUS,      /* i = control id, 0: none */
-    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, tour, pin, several rows, pair, zoom, full screen;
+    STEP_ESCAPE, /* closes one layer: editor, help, focus, overview, tour, code or pin, several rows, pair, zoom, full screen;
                   * never quits */
     STEP_QUIT,
 

@@ -6,6 +6,7 @@ bool do_code(struct step_state *s, const struct step_action *a)
     (void)a;
     s->code.open = !s->code.open || s->lab.open; /* which hides it */
     s->lab.open = false;
+    s->code.last = s->code.open;
     s->code.scroll = 0;
     return true;
 }

@@ -491,6 +491,8 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
         s->why = false;
     else if (s->tour.open)
         return tour_escape(s);
+    else if (s->code.open && s->code.last)
+        s->code.open = false;
     else if (s->dive.n > 0)
         return do_climb(s, &(struct step_action){.i = s->dive.n - 1});
     else if (!is_none(p->pin))
@@ -615,11 +617,14 @@ bool step_apply(struct step_state *s, struct step_action a)
     unsigned n = sizeof handlers / sizeof *handlers, verb = (unsigned)a.verb;
     struct step_ref pin = step_here(s)->pin;
     const struct field_place was = field_place_of(s);
+    int rows = step_row_count(step_here(s));
     if (verb >= n || !handlers[verb] || !handlers[verb](s, &a)) return false;
     decode_hold(s);
     field_follow(s, &was);
     if (!step_ref_is(step_here(s)->pin, pin))
         s->dive = (struct step_dive){.n = 0}; /* another scale's too */
+    if (a.verb == STEP_PIN || a.verb == STEP_DIVE || step_row_count(step_here(s)) > rows)
+        s->code.last = false;
     /* Whatever plays is to be seen. */
     if (verb >= STEP_NEXT && verb <= STEP_BEAT) s->over.open = s->lab.open = false;
     return true;

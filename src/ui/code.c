@@ -20,7 +20,7 @@ enum {
     NOTE_GAP = 18,
     CLOSE = 20
 };
-static const struct ui_type code_type = {FONT_MONO, 12}, number_type = {FONT_MONO, 10};
+static const struct ui_type number_type = {FONT_MONO, 10};
 
 /* ---- listings ------------------------------------------------------------------------------- */
 
@@ -40,20 +40,35 @@ static unsigned stages_of(const char *mark, const char *end)
     return bits;
 }
 
+/* The name in front of the first bracket of a line that begins at the margin: a function
+ * begins; else nothing is changed. */
+static void function_of(const char *at, const char *end, struct ui_code_line *l)
+{
+    const char *bracket = memchr(at, '(', (size_t)(end - at));
+    if (!bracket || *at < 'a' || *at > 'z') return;
+    const char *from = bracket;
+    while (from > at && from[-1] != ' ' && from[-1] != '*') from--;
+    l->function = from;
+    l->function_len = (int)(bracket - from);
+}
+
 static void take_file(struct ui_code *c, const char *name, enum attn_stage stage)
 {
     static const char mark[] = "listing: ";
+    struct ui_code_line line = {.file = name, .stage = stage, .function = ""};
     unsigned in = 0;
     int number = 1;
     for (const char *at = file_named(name); *at; number++) {
         size_t n = strcspn(at, "\n");
         const char *end = at + n, *found = strstr(at, mark);
+        function_of(at, end, &line);
         if (found && found < end) {
             in = stages_of(found, end);
         } else if (in & 1u << stage && c->n < UI_CODE_LINES) {
-            struct ui_code_line *l = &c->line[c->n];
-            if (n > 0 || (c->n > 0 && c->line[c->n - 1].len > 0))
-                c->n++, *l = (struct ui_code_line){name, number, at, (int)n, stage};
+            line.number = number;
+            line.text = at;
+            line.len = (int)n;
+            if (n > 0 || (c->n > 0 && c->line[c->n - 1].len > 0)) c->line[c->n++] = line;
         }
         at = *end ? end + 1 : end;
     }
@@ -83,23 +98,66 @@ static bool holds(const struct ui_code_line *l, const char *part)
 
 /* ---- what is at work ------------------------------------------------------------------------- */
 
-/* Parts of the lines that are at work from one share of a beat to another. */
+/* Parts of the lines that are at work from one share of a beat to another, and when they
+ * run. */
 const struct ui_code_lit ui_code_lits[] = {
-    {ATTN_PROJECTIONS, 0, 2, {"sum += a[kk]", "x @ w_qkv"}},
-    {ATTN_SCORES, 0, 2, {"sum += a[kk]", "q @ k"}},
-    {ATTN_SCALE, 0, 2, {"out[a] = ", "s / math"}},
-    {ATTN_MASK, 0, 2, {"out[a] = -INFINITY", "masked_fill"}},
-    {ATTN_SOFTMAX, 0, 0.5f, {"row_exp(p, s", "torch.softmax"}},
-    {ATTN_SOFTMAX, 0, 0.5f, {"expf(", "torch.softmax"}},
-    {ATTN_SOFTMAX, 0.5f, 2, {"row_div(p, p", "torch.softmax"}},
-    {ATTN_SOFTMAX, 0.5f, 2, {"= e[j] / sum", "torch.softmax"}},
-    {ATTN_WEIGHTED_SUM, 0, 2, {"sum += a[kk]", "a @ v"}},
-    {ATTN_OUTPUT, 0, 1, {"sum += a[kk]", "z @ w_o"}},
-    {ATTN_OUTPUT, 1, 2, {"if (g->res)", "z @ w_o"}},
+    {ATTN_PROJECTIONS, 0, 2, UI_CODE_ALWAYS, {"sum += a[kk]", "x @ w_qkv"}},
+    {ATTN_SCORES, 0, 2, UI_CODE_ALWAYS, {"sum += a[kk]", "q @ k"}},
+    {ATTN_SCALE, 0, 2, UI_CODE_BY_PRODUCT, {"out[a] = in[a] * by", NULL}},
+    {ATTN_SCALE, 0, 2, UI_CODE_BY_QUOTIENT, {"out[a] = (float)", NULL}},
+    {ATTN_SCALE, 0, 2, UI_CODE_SCALED, {NULL, "s / math"}},
+    {ATTN_MASK, 0, 2, UI_CODE_MASKED, {"out[a] = -INFINITY", "masked_fill"}},
+    {ATTN_SOFTMAX, 0, 2, UI_CODE_ALWAYS, {NULL, "torch.softmax"}},
+    {ATTN_SOFTMAX, 0, 2, UI_CODE_BARE, {"if (o.no_max)", NULL}},
+    {ATTN_SOFTMAX, 0, 0.5f, UI_CODE_SHIFTED, {"row_exp(p, s", NULL}},
+    {ATTN_SOFTMAX, 0, 0.5f, UI_CODE_SHIFTED, {"expf(", NULL}},
+    {ATTN_SOFTMAX, 0.5f, 2, UI_CODE_SHIFTED, {"row_div(p, p", NULL}},
+    {ATTN_SOFTMAX, 0.5f, 2, UI_CODE_SHIFTED, {"= e[j] / sum", NULL}},
+    {ATTN_WEIGHTED_SUM, 0, 2, UI_CODE_ALWAYS, {"sum += a[kk]", "a @ v"}},
+    {ATTN_OUTPUT, 0, 1, UI_CODE_ALWAYS, {"sum += a[kk]", NULL}},
+    {ATTN_OUTPUT, 0, 2, UI_CODE_ALWAYS, {NULL, "z @ w_o"}},
+    {ATTN_OUTPUT, 1, 2, UI_CODE_ADDED, {"if (g->res)", NULL}},
 };
 const int ui_code_lit_count = sizeof ui_code_lits / sizeof *ui_code_lits;
 
-static bool is_lit(const struct step_state *s, const struct ui_code_line *l)
+struct attn_opts ui_code_opts(const struct step_state *s)
+{
+    return step_seen(s) == STEP_SEE_RIGHT ? attn_opts_default() : step_opts_of(s);
+}
+
+/* As attn_divide_floats decides. */
+static bool by_product(struct attn_opts o, struct attn_dims d)
+{
+    int exponent;
+    return frexp(attn_divisor_of(o, d), &exponent) == 0.5;
+}
+
+static bool runs(const struct step_state *s, enum ui_code_when when)
+{
+    struct attn_opts o = ui_code_opts(s);
+    struct attn_dims d = step_place_of(s)->dims;
+    switch (when) {
+    case UI_CODE_ALWAYS:
+        return true;
+    case UI_CODE_BY_PRODUCT:
+        return by_product(o, d);
+    case UI_CODE_BY_QUOTIENT:
+        return !by_product(o, d);
+    case UI_CODE_SCALED:
+        return o.scale;
+    case UI_CODE_MASKED:
+        return o.causal;
+    case UI_CODE_BARE:
+        return o.no_max;
+    case UI_CODE_SHIFTED:
+        return !o.no_max;
+    case UI_CODE_ADDED:
+        return o.residual;
+    }
+    return false;
+}
+
+bool ui_code_is_lit(const struct step_state *s, const struct ui_code_line *l)
 {
     if (l->stage != s->stage) return false;
     struct step_clock clock = step_clock_at(s, s->stage);
@@ -109,8 +167,9 @@ static bool is_lit(const struct step_state *s, const struct ui_code_line *l)
     if (b.at < clock.n_beat && s->stage == ATTN_OUTPUT) part = fminf(part, 0.99f);
     for (int i = 0; i < ui_code_lit_count; i++) {
         const struct ui_code_lit *lit = &ui_code_lits[i];
-        if (lit->stage == s->stage && part >= lit->from && part < lit->to &&
-            holds(l, lit->part[s->code.tab]))
+        const char *of = lit->part[s->code.tab];
+        if (lit->stage == s->stage && part >= lit->from && part < lit->to && of &&
+            runs(s, lit->when) && holds(l, of))
             return true;
     }
     return false;
@@ -118,11 +177,11 @@ static bool is_lit(const struct step_state *s, const struct ui_code_line *l)
 
 /* ---- shapes beside the lines ------------------------------------------------------------------ */
 
-/* N tokens, d = d_model, D = 3d, H heads, k = d_head; in square brackets alone. */
+/* N tokens, d = d_model, D = 3d, H heads, k = d_head; of the product in the
+ * stage t terms, c columns. In square brackets alone. The first part that is found counts. */
 static const struct {
     const char *part, *shape;
 } shapes[] = {
-    {"def attention", ""},
     {"x = torch", "x [N, d]"},
     {"(x @ w_qkv", "[N, d] \u00B7 [d, D]: q, k, v [N, d]"},
     {"t.view", "q, k, v [H, N, k]"},
@@ -138,14 +197,33 @@ static const struct {
     {".c = s", "[N, k] \u00B7 [k, N]: s [N, N]"},
     {".c = z", "[N, N] \u00B7 [N, k]: z [N, k]"},
     {".c = y", "[N, d] \u00B7 [d, d]: y [N, d]"},
+    {"const float *a = g->a", "a [t] of [N, t]"},
+    {"float *c = g->c", "c [c] of [N, c]"},
+    {"sum += a[kk]", "a [t] \u00B7 b [t, c]"},
+    {"if (g->bias)", "bias [c]"},
+    {"if (g->res)", "res [N, c]"},
+    {"c[j] = sum;", "c [c]"},
     {"attn_divide_floats", "a row of s: [N]"},
+    {"out[a] = in[a] * by", "out, in [N]"},
+    {"out[a] = (float)", "out, in [N]"},
     {"mask_row(", "a row of s: [N]"},
+    {"memcpy(out, in", "out, in [N]"},
+    {"out[a] = -INF", "out [N]"},
     {"attn_soften", "a row of s and p: [N]"},
+    {"k->row_max(", "s [N]"},
+    {"p[a] = clean", "p, s [N]"},
+    {"k->row_exp(", "p, s [N]"},
+    {"k->row_div(", "p [N]"},
+    {"s[j] > *max", "s [N]"},
+    {"e[j] = expf(", "e, s [N]"},
+    {"sum += e[j]", "e [N]"},
+    {"= e[j] / sum", "p, e [N]"},
 };
 
 /* What a letter between brackets stands for; 0: itself. */
-static int size_of(struct attn_dims d, char letter)
+static int size_of(struct attn_dims d, enum attn_stage stage, char letter)
 {
+    bool scores = stage == ATTN_SCORES, sum = stage == ATTN_WEIGHTED_SUM;
     switch (letter) {
     case 'N':
         return d.n_tok;
@@ -157,12 +235,19 @@ static int size_of(struct attn_dims d, char letter)
         return d.n_head;
     case 'k':
         return attn_d_head(d);
+    case 't':
+        return scores ? attn_d_head(d) : sum ? d.n_tok : d.d_model;
+    case 'c':
+        return scores                      ? d.n_tok
+               : sum                       ? attn_d_head(d)
+               : stage == ATTN_PROJECTIONS ? 3 * d.d_model
+                                           : d.d_model;
     default:
         return 0;
     }
 }
 
-static const char *shape_of(const struct ui *u, const struct ui_code_line *l)
+const char *ui_code_shape(const struct ui *u, const struct ui_code_line *l)
 {
     struct attn_dims d = step_place_of(u->s)->dims;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -172,7 +257,7 @@ static const char *shape_of(const struct ui *u, const struct ui_code_line *l)
         bool inside = false;
         for (const char *at = shapes[i].shape; *at && n < 140; at++) {
             if (*at == '[' || *at == ']') inside = *at == '[';
-            int v = inside ? size_of(d, *at) : 0;
+            int v = inside ? size_of(d, l->stage, *at) : 0;
             if (v)
                 for (const char *digit = scene_print(u->sc, "%d", v); *digit;)
                     out[n++] = *digit++;
@@ -184,100 +269,80 @@ static const char *shape_of(const struct ui *u, const struct ui_code_line *l)
     return "";
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- a line on screen ------------------------------------------------------------------------- */
 
-/* What a name stands for, in the listings of the stages named by bits. */
-enum { ALL = 127, COUNTS = ATTN_TENSOR_COUNT, MAX, SUM, N_TOK, WIDTH, HEADS };
-static const struct {
-    const char *name;
-    enum step_code_tab tab;
-    unsigned stages;
-    int what;
-} names[] = {
-    /* clang-format off */
-    {"h", STEP_CODE_TORCH, ALL, ATTN_H},      {"x", STEP_CODE_TORCH, ALL, ATTN_X},
-    {"q", STEP_CODE_TORCH, ALL, ATTN_Q},      {"k", STEP_CODE_TORCH, ALL, ATTN_K},
-    {"v", STEP_CODE_TORCH, ALL, ATTN_V},      {"s", STEP_CODE_TORCH, 2, ATTN_S_RAW},
-    {"s", STEP_CODE_TORCH, 4, ATTN_S_SCALED}, {"s", STEP_CODE_TORCH, 8 | 16, ATTN_S_MASKED},
-    {"a", STEP_CODE_TORCH, ALL, ATTN_P},      {"o", STEP_CODE_TORCH, ALL, ATTN_Z},
-    {"z", STEP_CODE_TORCH, ALL, ATTN_Z_ALL},  {"y", STEP_CODE_TORCH, ALL, ATTN_Y},
-    {"w_o", STEP_CODE_TORCH, ALL, ATTN_W_O},  {"n", STEP_CODE_TORCH, ALL, N_TOK},
-    {"d", STEP_CODE_TORCH, ALL, WIDTH},       {"n_head", STEP_CODE_TORCH, ALL, HEADS},
-    {"x", STEP_CODE_C, 1, ATTN_X},            {"q", STEP_CODE_C, 2, ATTN_Q},
-    {"k", STEP_CODE_C, 2, ATTN_K},            {"s", STEP_CODE_C, 2, ATTN_S_RAW},
-    {"p", STEP_CODE_C, 32, ATTN_P},           {"v", STEP_CODE_C, 32, ATTN_V},
-    {"z", STEP_CODE_C, 32, ATTN_Z},           {"z", STEP_CODE_C, 64, ATTN_Z_ALL},
-    {"w_o", STEP_CODE_C, 64, ATTN_W_O},       {"y", STEP_CODE_C, 64, ATTN_Y},
-    {"h", STEP_CODE_C, 64, ATTN_H},           {"in", STEP_CODE_C, 4, ATTN_S_RAW},
-    {"out", STEP_CODE_C, 4, ATTN_S_SCALED},   {"in", STEP_CODE_C, 8, ATTN_S_SCALED},
-    {"out", STEP_CODE_C, 8, ATTN_S_MASKED},   {"p", STEP_CODE_C, 16, ATTN_P},
-    {"s", STEP_CODE_C, 16, ATTN_S_MASKED},    {"max", STEP_CODE_C, 16, MAX},
-    {"sum", STEP_CODE_C, 16, SUM},            
-    {"sum", STEP_CODE_C, 1, ATTN_Q},          {"sum", STEP_CODE_C, 2, ATTN_S_RAW},
-    {"sum", STEP_CODE_C, 32, ATTN_Z},         {"sum", STEP_CODE_C, 64, ATTN_Y_PROJ},
-    /* clang-format on */
+/* The pieces of a line that is wider than the drawer. */
+enum { PIECES = 3 };
+struct laid {
+    struct {
+        int from, n;
+        float x; /* from the first one's */
+    } piece[PIECES];
+    int n, rows; /* rows: with a shape that stands in one of its own */
+    const char *shape;
+    struct ui_type shape_type;
 };
 
-/* "q [5×4], row 4: −1.35 −1.23 1.96 −2.20"; of a cell in view its own number too. */
-static const char *matrix_text(const struct ui *u, const char *name, enum attn_tensor t)
+/* The type of all code: smaller where the drawer is narrow. */
+static struct ui_type type_in(struct scene_rect box)
 {
-    enum { FIRST = 6 };
-    struct attn_cmat m = scene_tensor_view(u->src, t);
-    if (!m.data) return NULL;
-    struct step_ref cell = scene_cell_of(u->s);
-    int row = cell.tensor != ATTN_TENSOR_COUNT ? cell.row : step_place_of(u->s)->row;
-    if (row >= m.rows) row = m.rows - 1;
-    const float *r = m.data + (size_t)row * (size_t)m.ld;
-    const char *text = scene_print(u->sc, "%s = %s [%d\u00D7%d], row %d:", name,
-                                   scene_tensor_name(t), m.rows, m.cols, row + 1);
-    for (int j = 0; j < m.cols && j < FIRST; j++)
-        text = scene_print(u->sc, "%s  %s", text, scene_number(u->sc, r[j], 3));
-    if (m.cols > FIRST) text = scene_print(u->sc, "%s  \u2026", text);
-    if (cell.tensor == ATTN_TENSOR_COUNT || cell.col >= m.cols) return text;
-    return scene_print(u->sc, "%s   column %d: %s", text, cell.col + 1,
-                       scene_number(u->sc, r[cell.col], 5));
+    return (struct ui_type){FONT_MONO, box.w < 620 ? 11 : 12};
 }
 
-static const char *name_text(const struct ui *u, const char *name, int what)
+/* Broken behind spaces; what follows is set in. */
+static void lay_code(const struct ui_code_line *l, int chars, float pitch,
+                     struct laid *to)
 {
-    struct attn_dims d = step_place_of(u->s)->dims;
-    int row = step_place_of(u->s)->row;
-    if (what < ATTN_TENSOR_COUNT) return matrix_text(u, name, (enum attn_tensor)what);
-    if (what == N_TOK) return scene_print(u->sc, "%s = %d tokens", name, d.n_tok);
-    if (what == WIDTH) return scene_print(u->sc, "%s = d_model = %d", name, d.d_model);
-    if (what == HEADS) return scene_print(u->sc, "%s = %d heads", name, d.n_head);
-    if (!u->src->trace || !u->src->fits || !u->src->attn) return NULL;
-    struct attn_row r = attn_trace_row(u->src->attn, u->src->trace, row, NULL);
-    return scene_print(u->sc, "%s = %s in row %d", name,
-                       scene_number(u->sc, what == MAX ? r.max : r.sum, 5), row + 1);
-}
-
-static bool is_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_';
-}
-
-static void draw_names(const struct ui *u, const struct ui_code_line *l, float x, float y)
-{
-    float pitch = ui_width(u, code_type, "0");
-    for (int i = 0; i < l->len;) {
-        int n = 0;
-        while (i + n < l->len && is_name(l->text[i + n])) n++;
-        bool member = i > 0 && (l->text[i - 1] == '.' || l->text[i - 1] == '>');
-        for (size_t k = 0; n > 0 && !member && k < sizeof names / sizeof *names; k++) {
-            if (names[k].tab != u->s->code.tab || !(names[k].stages & 1u << l->stage) ||
-                (int)strlen(names[k].name) != n ||
-                strncmp(names[k].name, l->text + i, (size_t)n) != 0)
-                continue;
-            struct scene_rect box = {x + pitch * (float)i, y, pitch * (float)n, LINE_H};
-            if (!ui_hot(u, box)) break; /* its text is made for the pointer alone */
-            const char *tip = name_text(u, names[k].name, names[k].what);
-            if (tip)
-                (void)ui_touch(u, box, UI_ID_NONE, ui_act(STEP_GO, (int)l->stage), tip);
-            break;
+    int indent = 0, at = 0;
+    while (indent < l->len && l->text[indent] == ' ') indent++;
+    do {
+        int room = to->n ? chars - indent - 4 : chars, n = l->len - at;
+        if (n > room && to->n + 1 < PIECES) {
+            n = room;
+            while (n > 1 && l->text[at + n - 1] != ' ') n--;
+            if (n <= indent + 1) n = room;
         }
-        i += n > 0 ? n : 1;
+        to->piece[to->n].from = at;
+        to->piece[to->n].n = n;
+        to->piece[to->n].x = to->n ? pitch * (float)(indent + 4) : 0;
+        to->n++;
+        at += n;
+    } while (at < l->len);
+    to->rows = to->n;
+}
+
+/* The shape beside the code, smaller where that is not enough, else below. */
+static struct laid lay(const struct ui *u, const struct ui_code_line *l,
+                       struct scene_rect box)
+{
+    static const float sizes[] = {10, 9, 8.5f};
+    struct laid to = {.shape = ui_code_shape(u, l), .shape_type = number_type};
+    float room = box.w - NUMBER_W - PAD, pitch = ui_width(u, type_in(box), "0");
+    lay_code(l, (int)(room / pitch), pitch, &to);
+    if (!*to.shape) return to;
+    float end = to.piece[to.n - 1].x + pitch * (float)to.piece[to.n - 1].n + NOTE_GAP;
+    for (int i = 0; i < 3; i++) {
+        to.shape_type.size = sizes[i];
+        if (end + ui_width(u, to.shape_type, to.shape) <= room) return to;
+    }
+    to.shape_type = number_type;
+    to.rows++;
+    return to;
+}
+
+/* Names under the pointer tell their values. */
+static void draw_names(const struct ui *u, const struct ui_code_line *l,
+                       const struct laid *as, float x, float y, float pitch)
+{
+    for (int k, i, n, from = 0; (k = ui_code_name(l, from, &i, &n)) >= 0; from = i + n) {
+        int p = 0;
+        while (p + 1 < as->n && i >= as->piece[p + 1].from) p++;
+        struct scene_rect box = {x + as->piece[p].x +
+                                     pitch * (float)(i - as->piece[p].from),
+                                 y + (float)(p * LINE_H), pitch * (float)n, LINE_H};
+        if (!ui_hot(u, box)) continue; /* its text is made for the pointer alone */
+        const char *tip = ui_code_name_text(u, l, k);
+        if (tip) (void)ui_touch(u, box, UI_ID_NONE, ui_act(STEP_GO, (int)l->stage), tip);
     }
 }
 
@@ -285,43 +350,57 @@ static void draw_names(const struct ui *u, const struct ui_code_line *l, float x
 
 /* The first line shown: the stage's own, moved so that what is at work can be seen, and by
  * as much as was scrolled. */
-static int first_shown(const struct ui *u, const struct ui_code *c, int room)
+static int first_shown(const struct ui *u, const struct ui_code *c,
+                       struct scene_rect line, int room)
 {
-    int from = 0, lit = -1;
+    int from = 0, lit = -1, last = c->n;
     while (from < c->n && c->line[from].stage != u->s->stage) from++;
     for (int i = from; i < c->n && lit < 0; i++)
-        if (is_lit(u->s, &c->line[i])) lit = i;
-    if (lit >= from + room - 1) from = lit - room + 2;
+        if (ui_code_is_lit(u->s, &c->line[i])) lit = i;
+    int rows = 1; /* of the line behind what is at work */
+    for (int i = lit; i >= from; i--) {
+        rows += lay(u, &c->line[i], line).rows;
+        if (rows > room) from = i + (i < lit);
+    }
     from += u->s->code.scroll;
-    if (from > c->n - room) from = c->n - room;
+    for (rows = 0; last > 0; last--) {
+        rows += lay(u, &c->line[last - 1], line).rows;
+        if (rows > room) break;
+    }
+    if (from > last) from = last;
     return from < 0 ? 0 : from;
 }
 
+/* box: of as many rows as it takes. */
 static void draw_line(const struct ui *u, const struct ui_code_line *l,
-                      struct scene_rect box, int id)
+                      const struct laid *as, struct scene_rect box, int id)
 {
     const struct scene_theme *t = u->theme;
-    bool lit = is_lit(u->s, l), here = l->stage == u->s->stage;
-    float cy = box.y + box.h / 2, x = box.x + NUMBER_W;
+    struct ui_type type = type_in(box);
+    bool lit = ui_code_is_lit(u->s, l), here = l->stage == u->s->stage;
+    float cy = box.y + LINE_H * 0.5f, x = box.x + NUMBER_W;
     struct scene_item *row =
         scene_rect(u->sc, box, RADIUS, lit ? t->accent_soft : scene_fade(t->panel, 0));
-    ui_control(row, id, ui_act(STEP_GO, (int)l->stage),
-               scene_print(u->sc, here ? "Stage %d from its start" : "To stage %d",
-                           (int)l->stage + 1));
+    const char *tip = scene_print(u->sc, here ? "Stage %d from its start" : "To stage %d",
+                                  (int)l->stage + 1);
+    if (u->s->focus == id) { /* what the pointer would be told name by name */
+        const char *told = ui_code_line_text(u, l);
+        if (*told) tip = told;
+    }
+    ui_control(row, id, ui_act(STEP_GO, (int)l->stage), tip);
     (void)ui_text(u, x - PAD * 0.5f, cy, ALIGN_RIGHT, number_type, t->ink_faint,
                   scene_print(u->sc, "%d", l->number));
-    const char *text = scene_print(u->sc, "%.*s", l->len, l->text);
-    float w = ui_width(u, code_type, text), room = box.x + box.w - x - PAD;
-    (void)ui_text_fit(u, x, cy, room, ALIGN_LEFT, code_type,
-                      lit    ? t->ink
-                      : here ? t->ink_soft
-                             : t->ink_faint,
-                      text);
-    const char *shape = shape_of(u, l);
-    if (*shape && w + NOTE_GAP + ui_width(u, number_type, shape) <= room)
-        (void)ui_text(u, box.x + box.w - PAD, cy, ALIGN_RIGHT, number_type,
-                      here ? t->accent : t->ink_faint, shape);
-    draw_names(u, l, x, box.y);
+    struct scene_rgba ink = lit ? t->ink : here ? t->ink_soft : t->ink_faint;
+    for (int p = 0; p < as->n; p++) {
+        const char *text =
+            scene_print(u->sc, "%.*s", as->piece[p].n, l->text + as->piece[p].from);
+        (void)ui_text(u, x + as->piece[p].x, cy + (float)(p * LINE_H), ALIGN_LEFT, type,
+                      ink, text);
+    }
+    if (*as->shape)
+        (void)ui_text(u, box.x + box.w - PAD, box.y + box.h - LINE_H * 0.5f, ALIGN_RIGHT,
+                      as->shape_type, here ? t->accent : t->ink_faint, as->shape);
+    draw_names(u, l, as, x, box.y, ui_width(u, type, "0"));
 }
 
 static void draw_head(const struct ui *u, struct scene_rect box, const char *file)
@@ -366,13 +445,16 @@ void ui_code(const struct ui *u)
     (void)scene_line(sc, box.x, box.y + 0.5f, box.x + box.w, box.y + 0.5f, 1,
                      u->theme->edge);
     int room = (int)((box.h - HEAD_H - 4) / LINE_H);
-    int from = first_shown(u, c, room);
-    float top = box.y + HEAD_H + (box.h - HEAD_H - (float)(room * LINE_H)) / 2;
-    for (int i = 0; i < room && from + i < c->n; i++)
-        draw_line(
-            u, &c->line[from + i],
-            (struct scene_rect){box.x + 4, top + (float)(i * LINE_H), box.w - 8, LINE_H},
-            UI_ID_CODE_LINE + i);
+    struct scene_rect line = {box.x + 4, 0, box.w - 8, LINE_H};
+    int from = first_shown(u, c, line, room);
+    line.y = box.y + HEAD_H + (box.h - HEAD_H - (float)(room * LINE_H)) / 2;
+    float bottom = line.y + (float)(room * LINE_H);
+    for (int i = from; i < c->n; i++, line.y += line.h) {
+        struct laid as = lay(u, &c->line[i], line);
+        line.h = (float)(as.rows * LINE_H);
+        if (line.y + line.h > bottom) break;
+        draw_line(u, &c->line[i], &as, line, UI_ID_CODE_LINE + i - from);
+    }
     const char *file = from < c->n ? c->line[from].file : "";
     draw_head(
         u, box,

@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CLICK_REACH = 4 };              /* points; farther from the press it is a drag */
@@ -304,6 +305,12 @@ static void on_wheel(const struct ui_event *ev, const struct scene *seen,
 
 /* ---- the keyboard -------------------------------------------------------------------------- */
 
+/* Of the card of reasons. */
+static bool is_of_card(int id)
+{
+    return id == UI_ID_WHY_CLOSE || (id >= UI_ID_LINK && id < UI_ID_LINK + SCENE_LINKS);
+}
+
 /* Whether the control can be seen: what lies at its middle is the control itself. */
 static bool reachable(const struct scene *seen, const struct scene_item *it)
 {
@@ -312,19 +319,86 @@ static bool reachable(const struct scene *seen, const struct scene_item *it)
     return scene_pick(seen, b.x + b.w / 2, b.y + b.h / 2).item == it;
 }
 
-/* The next control in drawing order, round and round. */
+/* A control where it is read: in a part of the window, in a line of it. */
+enum { STOPS = 512 };
+struct stop {
+    int id, part, line;
+    float x, cy, h;
+};
+
+/* Top bar, rail, stage, the card over it, code, bottom bar, side panel. */
+static int part_of(const struct scene *seen, int id, float x, float y)
+{
+    const struct scene_frame *f = &seen->frame;
+    const struct scene_rect part[] = {f->top,  f->rail,   f->stage, {0, 0, 0, 0},
+                                      f->code, f->bottom, f->panel};
+    int n = sizeof part / sizeof *part;
+    if (is_of_card(id)) return 3;
+    for (int i = 0; i < n; i++)
+        if (ui_inside(part[i], x, y)) return i;
+    return n;
+}
+
+static int by_height(const void *a, const void *b)
+{
+    const struct stop *p = a, *q = b;
+    if (p->part != q->part) return p->part - q->part;
+    if (p->cy != q->cy) return p->cy < q->cy ? -1 : 1;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct stop *p = a, *q = b;
+    if (p->part != q->part) return p->part - q->part;
+    if (p->line != q->line) return p->line - q->line;
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+/* All that can be reached, as it is read. Returns how many. */
+static int stops_of(const struct scene *seen, struct stop *stop)
+{
+    int n = 0, first = 0;
+    for (int i = 0; i < seen->n && n < STOPS; i++) {
+        const struct scene_item *it = &seen->items[i];
+        if (!reachable(seen, it)) continue;
+        struct scene_rect b = scene_item_box(seen, it);
+        float cx = b.x + b.w / 2, cy = b.y + b.h / 2;
+        int part = part_of(seen, it->hit.id, cx, cy);
+        stop[n++] = (struct stop){it->hit.id, part, 0, b.x, cy, b.h};
+    }
+    qsort(stop, (size_t)n, sizeof *stop, by_height);
+    for (int i = 0; i < n; i++) {
+        float reach = fminf(stop[first].h, stop[i].h) / 2;
+        if (stop[i].part != stop[first].part || stop[i].cy >= stop[first].cy + reach)
+            first = i;
+        stop[i].line = first;
+    }
+    qsort(stop, (size_t)n, sizeof *stop, by_line);
+    return n;
+}
+
+/* The next control in reading order, round and round. */
 static void move_focus(const struct scene *seen, int focus, int by,
                        struct step_actions *out)
 {
-    int from = by > 0 ? -1 : seen->n;
-    for (int i = 0; i < seen->n && focus > 0; i++)
-        if (seen->items[i].hit.id == focus) from = i;
-    for (int k = 1; k <= seen->n; k++) {
-        int i = ((from + by * k) % seen->n + seen->n) % seen->n;
-        if (!reachable(seen, &seen->items[i])) continue;
-        push(out, STEP_FOCUS, seen->items[i].hit.id);
-        return;
-    }
+    struct stop stop[STOPS];
+    int n = stops_of(seen, stop), from = by > 0 ? -1 : n;
+    for (int i = 0; i < n && focus > 0; i++)
+        if (stop[i].id == focus) from = i;
+    if (n > 0) push(out, STEP_FOCUS, stop[((from + by) % n + n) % n].id);
+}
+
+/* An action by the keyboard: the card of reasons takes the focus with it as it opens, and
+ * gives it back as it closes. */
+static void press(const struct step_state *s, struct step_action a,
+                  struct step_actions *out)
+{
+    bool leaves = a.verb == STEP_ESCAPE && s->why && is_of_card(s->focus);
+    if (leaves) push(out, STEP_FOCUS, 0); /* or that would be all that Esc does */
+    step_push(out, a);
+    if (a.verb == STEP_WHY)
+        push(out, STEP_FOCUS, s->why && !s->lab.open ? 0 : UI_ID_WHY_CLOSE);
 }
 
 static float slider_value(const struct scene_hit *hit, const struct step_state *s)
@@ -341,10 +415,10 @@ static bool focused_key(const struct ui_event *ev, const struct scene *seen,
 {
     const struct scene_item *it = scene_find(seen, s->focus);
     if (!it || ev->mods) return false;
-    bool press = ev->key == UI_KEY_ENTER || ev->key == ' ';
-    if (press && it->hit.kind == HIT_COVER) return true; /* a term: it tells already */
-    if (press && it->hit.kind == HIT_ACTION) {
-        step_push(out, it->hit.action);
+    bool pressed = ev->key == UI_KEY_ENTER || ev->key == ' ';
+    if (pressed && it->hit.kind == HIT_COVER) return true; /* a term: it tells already */
+    if (pressed && it->hit.kind == HIT_ACTION) {
+        press(s, it->hit.action, out);
         return true;
     }
     if (it->hit.kind != HIT_SLIDER || it->hit.action.verb == STEP_LAB_AT) return false;
@@ -393,7 +467,7 @@ static void on_key(const struct ui_event *ev, const struct scene *seen,
     struct step_action a = ui_key_action(ev->key, ev->mods);
     if (ev->key == UI_KEY_ENTER && s->dive.n > 0) return; /* nothing behind an input */
     if (a.verb == STEP_FIELD) a.ref = scene_field_cell(s);
-    if (a.verb != STEP_NONE) step_push(out, a);
+    if (a.verb != STEP_NONE) press(s, a, out);
 }
 
 void ui_event(struct ui_pointer *p, const struct ui_event *ev, const struct scene *seen,

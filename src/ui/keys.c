@@ -150,7 +150,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_WINDOW, {"Ctrl -", "Ctrl ="}, "smaller, larger"},
     {GROUP_WINDOW, {"Ctrl 0"}, "size 100%"},
     {GROUP_WINDOW, {"?", "F1"}, "this help"},
-    {GROUP_WINDOW, {"Esc"}, "close one layer"},
+    {GROUP_WINDOW, {"Esc"}, "close the last layer"},
     {GROUP_WINDOW, {"Ctrl E"}, "export a picture or a film"},
     {GROUP_WINDOW, {"Ctrl C"}, "copy cell, row, matrix"},
     {GROUP_WINDOW, {"Ctrl Shift C"}, "copy the picture"},

@@ -150,7 +150,7 @@ static void choose_cell(struct panel *p, enum attn_stage stage)
         if (fabsf(row[j]) > fabsf(row[p->at.col])) p->at.col = j;
 }
 
-static struct panel_target target_of(const struct step_state *s, struct attn_dims d)
+struct panel_target panel_target_of(const struct step_state *s, struct attn_dims d)
 {
     const struct step_place *place = step_place_of(s);
     const struct panel_target row = {
@@ -263,7 +263,7 @@ static void draw_ghost(struct panel *p, const struct ui *u)
     p->u = u;
     p->t = u->src->trace;
     p->n = p->t->dims.n_tok;
-    p->at = target_of(u->s, p->t->dims);
+    p->at = panel_target_of(u->s, p->t->dims);
     p->bottom = box->y + box->h - PAD_BOTTOM;
     p->y = p->bottom - h;
     panel_ghost(p);
@@ -321,7 +321,7 @@ void ui_panel(const struct ui *u)
     p.n = p.t->dims.n_tok;
     p.d_head = attn_d_head(p.t->dims);
     p.head = p.t->head;
-    p.at = target_of(u->s, p.t->dims);
+    p.at = panel_target_of(u->s, p.t->dims);
     struct scene_derivation d;
     if (scene_derive(&d, seen.src, scene_cell_of(u->s))) {
         p.at.row = d.ref.row;

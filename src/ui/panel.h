@@ -22,6 +22,7 @@ struct panel_target {
     float done;   /* how far the animation has come with this cell, 0 .. 1 */
     bool several; /* all selected rows, where the stage has weights */
 };
+struct panel_target panel_target_of(const struct step_state *s, struct attn_dims d);
 
 struct panel {
     const struct ui *u;

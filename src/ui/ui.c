@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     BANNER_H = 24,
@@ -20,6 +21,7 @@ enum {
     TIP_DY = 18,
     TIP_MARGIN = 6, /* to the window's edge */
     TIP_MOST = 420, /* width */
+    TIP_CODE_MOST = 680,
     TIP_RADIUS = 6,
     BACK_PAD = 10,
     BACK_INSET = 3,
@@ -71,9 +73,9 @@ static void draw_banner(const struct ui *u)
 /* ---- tooltip ------------------------------------------------------------------------------- */
 
 /* The texts of a tooltip; lines past the last are NULL. */
-enum { TIP_LINES = 4 };
+enum { TIP_LINES = 4, TIP_ROOM = 7 };
 struct tip {
-    const char *line[TIP_LINES];
+    const char *line[TIP_ROOM]; /* wrapped: TIP_LINES of them */
 };
 
 /* A long text in lines of at most `width` points, broken at spaces. */
@@ -187,25 +189,38 @@ static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
     return tip;
 }
 
-/* Right below (x, y), or left of it or above where there is no room. */
-static void put_tip(const struct ui *u, struct tip *tip, bool cells, float x, float y)
+enum tip_kind { TIP_NOTE, TIP_CELL, TIP_CODE };
+
+/* Right below (x, y), or left of it or above where there is no room; high: above y, or below
+ * `low` where there is no room. */
+struct tip_place {
+    float x, y, low;
+    bool high;
+};
+
+static void put_tip(const struct ui *u, struct tip *tip, enum tip_kind kind,
+                    struct tip_place at)
 {
+    bool cells = kind == TIP_CELL;
+    float x = at.x, y = at.y, most = kind == TIP_CODE ? TIP_CODE_MOST : TIP_MOST;
     struct scene *sc = u->sc;
     const struct scene_theme *t = u->theme;
-    struct ui_type type = cells ? ui_figure : ui_note;
-    if (!cells) tip_wrap(u, type, TIP_MOST, tip);
+    struct ui_type type = kind == TIP_NOTE ? ui_note : ui_figure;
+    if (kind == TIP_NOTE) tip_wrap(u, type, TIP_MOST, tip);
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     float w = 0;
     int n = 1;
-    while (n < TIP_LINES && tip->line[n]) n++;
+    while (n < TIP_ROOM && tip->line[n]) n++;
     for (int i = 0; i < n; i++) {
-        tip->line[i] = scene_fit_text(sc, type.font, type.size, TIP_MOST, tip->line[i]);
+        tip->line[i] = scene_fit_text(sc, type.font, type.size, most, tip->line[i]);
         w = fmaxf(w, ui_width(u, type, tip->line[i]));
     }
     struct scene_rect box = {x + TIP_DX, y + TIP_DY, w + 2 * TIP_PAD,
                              (float)n * TIP_LINE + TIP_PAD};
     if (box.x + box.w > sc->w - TIP_MARGIN) box.x = x - TIP_DX - box.w;
     if (box.y + box.h > sc->h - TIP_MARGIN) box.y = y - TIP_DX - box.h;
+    if (at.high) box.y = y - box.h - TIP_MARGIN;
+    if (at.high && box.y < TIP_MARGIN) box.y = at.low + TIP_MARGIN;
     box.x = fmaxf(box.x, TIP_MARGIN);
     (void)scene_rect(sc, box, TIP_RADIUS, t->tip);
     for (int i = 0; i < n; i++)
@@ -215,29 +230,55 @@ static void put_tip(const struct ui *u, struct tip *tip, bool cells, float x, fl
                       tip->line[i]);
 }
 
-/* The meaning of the term that has the focus. false: none has. */
-static bool draw_term(const struct ui *u)
+static bool is_term(int id)
+{
+    return id >= SCENE_TERM_ID && id < SCENE_TERM_END;
+}
+
+/* Over the whole caption, or above the tabs: what is being read stays free. */
+static struct tip_place above(const struct ui *u, const struct scene_item *it)
+{
+    struct scene_rect box = scene_item_box(u->sc, it);
+    float top = box.y;
+    if (is_term(it->hit.id)) top = fminf(top, u->sc->canvas.y + u->sc->canvas.h);
+    return (struct tip_place){box.x - TIP_DX, top, box.y + box.h, true};
+}
+
+/* What has the focus tells what the pointer would be told there: a term its meaning, a line
+ * of code the values of its names. false: neither has. */
+static bool draw_told(const struct ui *u)
 {
     int id = u->s->focus;
-    bool term = id >= SCENE_TERM_ID && id < SCENE_TERM_END;
-    const struct scene_item *it = term ? scene_find(u->sc, id) : NULL;
+    bool code = id >= UI_ID_CODE_LINE && id < UI_ID_CODE_TAB;
+    const struct scene_item *it = code || is_term(id) ? scene_find(u->sc, id) : NULL;
     if (!it || u->s->help) return false;
-    struct scene_rect box = scene_item_box(u->sc, it);
     struct tip tip = {{it->hit.tip}};
-    put_tip(u, &tip, false, box.x - TIP_DX, box.y + box.h - TIP_DY * 0.5f);
+    const char *rest = it->hit.tip;
+    for (int i = 0; code && i < TIP_ROOM && *rest; i++) {
+        int n = (int)strcspn(rest, "\n");
+        tip.line[i] = scene_print(u->sc, "%.*s", n, rest);
+        rest += n + (rest[n] == '\n');
+    }
+    put_tip(u, &tip, code ? TIP_CODE : TIP_NOTE, above(u, it));
     return true;
 }
 
 static void draw_tip(const struct ui *u)
 {
     const struct ui_pointer *p = u->pointer;
-    if (draw_term(u) || !p || p->down) return;
+    if (draw_told(u) || !p || p->down) return;
     struct scene_at at = scene_pick(u->sc, p->x, p->y);
     if (!at.item) return;
     bool cells = at.item->hit.kind == HIT_CELLS;
+    int id = at.item->hit.id;
     struct tip tip = {{at.item->hit.tip}};
+    struct tip_place place = {.x = p->x, .y = p->y};
     if (cells) tip = tip_of_cell(u, at.cell);
-    if (tip.line[0]) put_tip(u, &tip, cells, p->x, p->y);
+    if (is_term(id) || (id >= UI_ID_CODE_TAB && id <= UI_ID_CODE_CLOSE)) {
+        place = above(u, at.item);
+        place.x = p->x;
+    }
+    if (tip.line[0]) put_tip(u, &tip, cells ? TIP_CELL : TIP_NOTE, place);
 }
 
 /* ---- focus ----------------------------------------------------------------------------------- */

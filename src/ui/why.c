@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     MARGIN = 16,
@@ -16,8 +17,10 @@ enum {
     BUTTON_W = 46,
     BUTTON_H = 22,
     BUTTON_UP = 39, /* middle of the button, from the stage's top */
+    NUMBER_GAP = 10,
     SHADOW = 18
 };
+static const struct ui_type number_type = {FONT_MONO, 10.5f};
 static const float text_size = 13.5f, button_size = 12, shadow_alpha = 0.16f;
 
 static void button(const struct ui *u)
@@ -30,6 +33,15 @@ static void button(const struct ui *u)
                ui_act(STEP_WHY, 0), "Why this step is here, and what it costs (Y)");
     (void)ui_text(u, box.x + box.w / 2, box.y + box.h / 2, ALIGN_CENTER, type,
                   u->s->why ? u->theme->accent : u->theme->ink_soft, "why?");
+}
+
+/* "arXiv:1706.03762", by which a paper is found; "": it is none. */
+static const char *number_of(const struct ui *u, const struct scene_link *l)
+{
+    static const char papers[] = "https://arxiv.org/abs/";
+    size_t n = sizeof papers - 1;
+    if (strncmp(l->address, papers, n) != 0) return "";
+    return scene_print(u->sc, "arXiv:%s", l->address + n);
 }
 
 /* Draws from y on and returns where it ends. */
@@ -52,8 +64,13 @@ static float body(const struct ui *u, float x, float y, float w)
         const struct scene_link *l = scene_link_at(r->link[i]);
         if (!l) continue;
         struct scene_rect box = {x, y, w, LINK_H};
-        (void)ui_text_fit(u, x, y + LINK_H * 0.5f, w, ALIGN_LEFT, ui_body,
+        const char *number = number_of(u, l);
+        float room = w - ui_width(u, number_type, number) - NUMBER_GAP;
+        (void)ui_text_fit(u, x, y + LINK_H * 0.5f, room, ALIGN_LEFT, ui_body,
                           ui_hot(u, box) ? u->theme->ink : u->theme->accent, l->title);
+        (void)ui_text(u, x + fminf(ui_width(u, ui_body, l->title), room) + NUMBER_GAP,
+                      y + LINK_H * 0.5f, ALIGN_LEFT, number_type, u->theme->ink_soft,
+                      number);
         (void)ui_touch(u, box, UI_ID_LINK + i, ui_act(STEP_LINK, r->link[i]), l->address);
         y += LINK_H;
     }
