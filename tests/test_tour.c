@@ -230,14 +230,19 @@ static void check_stop(struct app *a, int k, bool by_keys)
     assert_int_equal(a->step.tour.stop, k);
     assert_string_equal(a->message, "");
     assert_false(a->scene.full);
-    if (on_screen(a, "\u2013")) fail_msg("stop %d: a figure is missing", k + 1);
+    for (int i = 0; i < a->scene.n; i++) {
+        const struct scene_item *it = &a->scene.items[i];
+        if (it->kind == SCENE_TEXT && it->u.text.x >= a->scene.frame.panel.x &&
+            strstr(it->u.text.text, "\u2013"))
+            fail_msg("stop %d: a figure is missing: %s", k + 1, it->u.text.text);
+    }
     const struct tour_stop *s = &a->tour.tour.stop[k];
     if (s->kind == ASK_NOTHING) return;
-    static const char *const answers[] = {"gives ", "wants most", "goes from",
-                                          "most of all"};
+    static const char *const answers[] = {
+        "gives ", "wants most", "goes from", "most of all", "|S|", "min", " mean "};
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
         if (on_screen(a, answers[i]) && !strstr(s->say, answers[i]))
-            fail_msg("stop %d: the caption tells \"%s\"", k + 1, answers[i]);
+            fail_msg("stop %d: the stage tells \"%s\"", k + 1, answers[i]);
     struct scene_tour card;
     assert_true(tour_show(a, &a->scene, &a->seen_source, &card));
     int right = card.right_row;

@@ -381,12 +381,17 @@ static const char *say_output(const struct view *v)
         who(v), by, was, narrow);
 }
 
+bool scene_tour_asks(const struct step_state *s, const struct scene_source *src)
+{
+    bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
+    return src->tour && src->tour->kind != ASK_NOTHING && !answered;
+}
+
 static struct view view_of(struct scene *sc, const struct step_state *s,
                            const struct scene_source *src, struct caption_at at)
 {
     const struct step_place *p = step_place_of(s);
-    bool answered = s->tour.verdict == STEP_RIGHT || s->tour.verdict == STEP_REVEALED;
-    bool asks = src->tour && src->tour->kind != ASK_NOTHING && !answered;
+    bool asks = scene_tour_asks(s, src);
     return (struct view){.sc = sc,
                          .s = s,
                          .src = src,

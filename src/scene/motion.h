@@ -51,6 +51,8 @@ void key_label(const struct stage *st, float alpha);
 /* One diverging range for the scores of stages 2 to 5. */
 void score_range(const struct stage *st, float *lo, float *hi);
 
+/* Whether a question of the tour is open: no figure gives its answer away. */
+bool scene_tour_asks(const struct step_state *s, const struct scene_source *src);
 /* Broken minus right; the caption of what is broken, NULL: the stage's own is right. */
 void motion_difference(struct stage *st); /* broken.c */
 /* "Row 3 (“·sat”): its largest score goes from 4.73 to 1.18. " */

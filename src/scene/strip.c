@@ -31,10 +31,12 @@ struct strip {
     const struct attn_trace *t;
     struct strip_item item[ITEMS_MOST];
     int n;
+    bool quiet; /* the tour asks: checks alone */
 };
 
 static void figure(struct strip *s, const char *text, const char *brief, const char *tip)
 {
+    if (s->quiet) return;
     s->item[s->n++] = (struct strip_item){text, brief, tip, false, true, step_no_ref()};
 }
 
@@ -281,7 +283,10 @@ void strip_draw(const struct stage *st)
         of_softmax,     of_weighted_sum, of_output};
     const struct brush *b = &st->b;
     if (!b->src->checks || !b->src->fits) return;
-    struct strip s = {.sc = b->sc, .c = b->src->checks, .t = b->src->trace};
+    struct strip s = {.sc = b->sc,
+                      .c = b->src->checks,
+                      .t = b->src->trace,
+                      .quiet = scene_tour_asks(b->s, b->src)};
     of[b->s->stage](&s);
     const struct scene_rect *f = &b->sc->frame.stage;
     float x = f->x + (f->w < 640 ? 22.0f : 32.0f), room = f->x + f->w - margin - x;
