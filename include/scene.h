@@ -413,8 +413,8 @@ struct scene_derivation {
     double divisor;          /* DIVIDE */
     int head;                /* HEAD: that made it */
 };
-/* The cell that is taken apart: under the pointer, dived into or pinned; none while the
- * stage is in motion, and where its matrix is not drawn. A pinned score is that of the
+/* The cell that is taken apart: under the pointer, dived into or pinned, whether the stage
+ * is in motion or not; none where its matrix is not drawn. A pinned score is that of the
  * stage in view. */
 struct step_ref scene_cell_of(const struct step_state *s);
 /* false: there is no such number in the trace. */
@@ -510,8 +510,9 @@ struct scene_seen {
 };
 void scene_seen_of(struct scene_seen *seen, const struct step_state *s,
                    const struct scene_source *src);
-/* "causal mask is off, head 3 is silenced"; NULL: nothing is broken. */
-const char *scene_broken_text(struct scene *sc, const struct step_state *s);
+/* "causal mask is off · head 3 is silenced"; brief: "no mask · head 3 silent"; NULL:
+ * nothing is broken. */
+const char *scene_broken_text(struct scene *sc, const struct step_state *s, bool brief);
 const char *scene_switch_name(enum step_switch w);             /* "the mask forbids" */
 const char *scene_choice_name(enum step_switch w, int choice); /* "j > i" */
 const char *

@@ -490,7 +490,7 @@ bool step_given_is_here(const struct step_state *s, const struct step_given *e);
 enum step_wrong step_can_give(const struct step_state *s, struct step_ref cell);
 bool step_tensor_has_heads(enum attn_tensor t);
 bool step_field_is_open(const struct step_state *s);
-/* The number that n bytes of text are, in decimals: "-0.5", "1e-3". */
+/* The number that n bytes of text are, in decimals: "-0.5", "1e-3", "−2" (U+2212). */
 enum step_wrong step_number_of(const char *text, int n, float *out);
 /* What a notch comes to at v. */
 float step_notch(float v);

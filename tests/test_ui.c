@@ -331,6 +331,7 @@ static void a_double_click_edits_a_cell(void **state)
     ui_point(&u, UI_UP, x, y);
     assert_int_equal(u.out.n, 0); /* its release pins nothing */
     ui_show(&u, W, H);
+    assert_null(ui_find_text(&u, "row 3, col 2")); /* no tooltip over the field */
     /* The wheel over the cell, and a drag that begins there, change the number. */
     ui_send(&u, (struct ui_event){.kind = UI_WHEEL, .x = x, .y = y, .wheel = 2});
     assert_int_equal(u.out.n, 1);

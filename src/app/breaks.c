@@ -89,14 +89,33 @@ static bool one(struct step_actions *out, const char *text, size_t n, struct err
                    len, text);
 }
 
+/* What an action sets, of those before it in the list; silencing by the head. */
+static bool is_set(const struct step_actions *out, int from, int last)
+{
+    const struct step_action *a = &out->at[last];
+    for (int i = from; i < last; i++)
+        if (out->at[i].verb == a->verb && out->at[i].i == a->i) return true;
+    return false;
+}
+
 bool breaks_parse(struct step_actions *out, const char *text, struct err *e)
 {
-    while (*text) {
-        size_t n = strcspn(text, ",");
-        if (!one(out, text, n, e)) return false;
-        text += n + (text[n] == ',' ? 1 : 0);
+    int from = out->n;
+    if (!*text) return true;
+    for (const char *at = text;;) {
+        size_t n = strcspn(at, ",");
+        if (n == 0)
+            return err_set(e, ERR_USAGE,
+                           "--break %.80s: is a list of NAME=CHOICE, none of them empty, "
+                           "such as scale=off,mask=shift",
+                           text);
+        if (!one(out, at, n, e)) return false;
+        if (is_set(out, from, out->n - 1))
+            return err_set(e, ERR_USAGE, "--break %.80s: %.*s sets again what is set",
+                           text, (int)(n < 80 ? n : 80), at);
+        if (at[n] != ',') return true;
+        at += n + 1;
     }
-    return true;
 }
 
 void breaks_print(char *out, size_t room, const struct step_state *s)

@@ -34,7 +34,12 @@ bool cli_decode_option(struct cli *c, const struct given *g, struct err *e)
     for (int i = 0; i < c->when_opened.n; i++) (void)step_apply(&s, c->when_opened.at[i]);
     int row = row_in(asked);
     bool inside = row >= 0 && row < prefill - 1;
-    if (!inside || !s.opts.causal || s.opts.shifted) return true;
+    if (!s.opts.causal || s.opts.shifted) return true;
+    if (g->at[OPT_ROW] && strpbrk(g->at[OPT_ROW], ",-"))
+        return err_set(e, ERR_USAGE,
+                       "--row %s: --decode shows one token at a time; give one row",
+                       g->at[OPT_ROW]);
+    if (!inside) return true;
     return err_set(
         e, ERR_USAGE,
         "--row %d: is inside the prefill of --decode %lld, whose last row stands "

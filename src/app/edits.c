@@ -148,5 +148,11 @@ bool cli_edit_options(struct cli *c, const struct given *g, struct err *e)
             return err_at(e, where);
         step_push(g->model ? &c->when_opened : &c->start, a);
     }
+    bool broken = g->model ? g->n_edit > 0 || g->at[OPT_BREAK] || g->at[OPT_OFF]
+                           : step_is_broken(&s);
+    if (g->at[OPT_SEE] && s.see != STEP_SEE_BROKEN && !broken && !g->at[OPT_SCRIPT])
+        return err_set(e, ERR_USAGE,
+                       "--see %s: nothing is broken; add --break, --edit or --off",
+                       g->at[OPT_SEE]);
     return true;
 }

@@ -7,24 +7,38 @@
 
 static const struct {
     const char *name, *choice[4];
-    const char *banner[4]; /* of a choice that is not right */
+    const char *banner[4], *brief[4]; /* of a choice that is not right */
 } switches[STEP_SW_COUNT] = {
     [STEP_SW_DIVIDE] = {"S is divided by",
                         {"\u221Ad_head", "nothing", "d_head", "\u221Ad_model"},
                         {NULL, "\u00F7 \u221Ad_head is off", "\u00F7 d_head, no root",
+                         "\u00F7 \u221Ad_model"},
+                        {NULL, "no \u00F7 \u221Ad_head", "\u00F7 d_head",
                          "\u00F7 \u221Ad_model"}},
     [STEP_SW_MASK] = {"the mask forbids",
                       {"j > i", "nothing", "j > i + 1"},
-                      {NULL, "causal mask is off", "mask one off: row i sees i + 1"}},
+                      {NULL, "causal mask is off", "mask one off: row i sees i + 1"},
+                      {NULL, "no mask", "mask one off"}},
     [STEP_SW_PRECISION] = {"every stage is rounded to",
                            {"float32", "bfloat16", "float16"},
+                           {NULL, "bfloat16", "float16"},
                            {NULL, "bfloat16", "float16"}},
     [STEP_SW_MAX] = {"e to the power of",
                      {"s \u2212 max", "s"},
-                     {NULL, "row maximum is not subtracted"}},
-    [STEP_SW_BIAS] = {"biases", {"added", "left out"}, {NULL, "biases are left out"}},
-    [STEP_SW_SWAP] = {"Q and K", {"right", "swapped"}, {NULL, "Q and K are swapped"}},
-    [STEP_SW_RESIDUAL] = {"residual", {"added", "left out"}, {NULL, "residual is off"}},
+                     {NULL, "row maximum is not subtracted"},
+                     {NULL, "no \u2212 max"}},
+    [STEP_SW_BIAS] = {"biases",
+                      {"added", "left out"},
+                      {NULL, "biases are left out"},
+                      {NULL, "no biases"}},
+    [STEP_SW_SWAP] = {"Q and K",
+                      {"right", "swapped"},
+                      {NULL, "Q and K are swapped"},
+                      {NULL, "Q, K swapped"}},
+    [STEP_SW_RESIDUAL] = {"residual",
+                          {"added", "left out"},
+                          {NULL, "residual is off"},
+                          {NULL, "no residual"}},
 };
 
 const char *scene_switch_name(enum step_switch w)
@@ -43,8 +57,9 @@ const char *scene_divisor_name(struct attn_opts o)
     return choice == 1 ? "1" : switches[STEP_SW_DIVIDE].choice[choice];
 }
 
-/* "heads 1, 3 are silenced" */
-static const char *silent_text(struct scene *sc, struct attn_opts o, int n_head)
+/* "heads 1, 3 are silenced"; brief: "heads 1, 3 silent" */
+static const char *silent_text(struct scene *sc, struct attn_opts o, int n_head,
+                               bool brief)
 {
     const char *list = "";
     int n = 0;
@@ -53,54 +68,55 @@ static const char *silent_text(struct scene *sc, struct attn_opts o, int n_head)
         n++;
         if (n <= 4) list = scene_print(sc, "%s%s%d", list, n > 1 ? ", " : " ", h + 1);
     }
+    if (n > 4 && brief) return scene_print(sc, "%d heads silent", n);
     if (n > 4) list = scene_print(sc, "%s and %d more", list, n - 4);
-    return scene_print(sc, n > 1 ? "heads%s are silenced" : "head%s is silenced", list);
+    return scene_print(sc, "head%s%s %s", n > 1 ? "s" : "", list,
+                       brief   ? "silent"
+                       : n > 1 ? "are silenced"
+                               : "is silenced");
 }
 
-/* "Q of head 2, row 3, column 1": where there is one. */
-static const char *only_edit(struct scene *sc, const struct step_state *s)
+/* "edited: Q of head 2, row 3, column 1", or how many there are. */
+static const char *edits_text(struct scene *sc, const struct step_state *s, int n,
+                              bool brief)
 {
     const struct step_place *p = step_place_of(s);
     int i = 0;
+    if (n > 1) return scene_print(sc, brief ? "%d edited" : "edited: %d numbers", n);
     while (i + 1 < p->n_edit && !step_given_is_here(s, &p->edits[i])) i++;
     const struct attn_edit *e = &p->edits[i].cell;
     const char *head = step_tensor_has_heads(e->tensor) && e->head != p->head
                            ? scene_print(sc, " of head %d", e->head + 1)
                            : "";
-    return scene_print(sc, "%s%s, row %d, column %d", scene_tensor_name(e->tensor), head,
-                       e->row + 1, e->col + 1);
+    return scene_print(sc,
+                       brief ? "%s%s (%d, %d) edited" : "edited: %s%s, row %d, column %d",
+                       scene_tensor_name(e->tensor), head, e->row + 1, e->col + 1);
 }
 
-const char *scene_broken_text(struct scene *sc, const struct step_state *s)
+const char *scene_broken_text(struct scene *sc, const struct step_state *s, bool brief)
 {
     const struct step_place *p = step_place_of(s);
     struct attn_opts o = step_opts_of(s);
+    const char *part[STEP_SW_COUNT + 3];
     const char *text = "";
-    const char *between = "";
+    int n = 0;
     if (!step_is_broken(s)) return NULL;
     for (int w = 0; w < STEP_SW_COUNT; w++) {
         int choice = step_choice_of(o, (enum step_switch)w);
-        if (choice == 0) continue;
-        text = scene_print(sc, "%s%s%s", text, between, switches[w].banner[choice]);
-        between = " \u00B7 ";
+        if (choice)
+            part[n++] = brief ? switches[w].brief[choice] : switches[w].banner[choice];
     }
-    if (step_heat_of(o) != 0.0f) {
-        text =
-            scene_print(sc, "%s%stemperature %.3g", text, between, (double)o.temperature);
-        between = " \u00B7 ";
-    }
-    if (o.silent) {
-        text =
-            scene_print(sc, "%s%s%s", text, between, silent_text(sc, o, p->dims.n_head));
-        between = " \u00B7 ";
-    }
+    if (step_heat_of(o) != 0.0f)
+        part[n++] =
+            scene_print(sc, brief ? "T %.3g" : "temperature %.3g", (double)o.temperature);
+    if (o.silent) part[n++] = silent_text(sc, o, p->dims.n_head, brief);
     int edits = step_given_count(s);
-    if (edits > 0)
-        text = scene_print(sc, "%s%sedited: %s", text, between,
-                           edits == 1 ? only_edit(sc, s)
-                                      : scene_print(sc, "%d numbers", edits));
+    if (edits > 0) part[n++] = edits_text(sc, s, edits, brief);
+    for (int i = 0; i < n; i++)
+        text = scene_print(sc, "%s%s%s", text, i ? " \u00B7 " : "", part[i]);
     if (p->n_block > 1)
-        text = scene_print(sc, "%s (in block %d alone)", text, p->block + 1);
+        text = scene_print(sc, brief ? "%s (block %d)" : "%s (in block %d alone)", text,
+                           p->block + 1);
     return text;
 }
 
@@ -131,9 +147,10 @@ static const char *say_softmax(struct scene *sc, struct attn_opts o,
         return scene_print(
             sc,
             "The row\u2019s largest score is not subtracted: e\u02E2 is taken as it is. "
-            "float32 ends at 3.4e38, so a score above 88.7 gives \u221E, and \u221E "
+            "float32 ends at 3.4e38, so a score above %s gives \u221E, and \u221E "
             "\u00F7 \u221E is NaN. %s weight%s NaN here.",
-            scene_count(sc, n_nan), n_nan == 1 ? " is" : "s are");
+            scene_number(sc, 88.72f * o.temperature, 1), scene_count(sc, n_nan),
+            n_nan == 1 ? " is" : "s are");
     return scene_print(
         sc,
         "%sScores are first divided by the temperature %.3g: below 1 a row sharpens, "
@@ -191,7 +208,7 @@ static const char *say_stage(struct scene *sc, const struct step_state *s,
                                       "Of the silenced heads nothing reaches Y. How "
                                       "little or how much Y changes is how much they "
                                       "mattered here: %s.",
-                                      silent_text(sc, o, p->dims.n_head))
+                                      silent_text(sc, o, p->dims.n_head, false))
                         : NULL;
     case ATTN_SCORES:
     case ATTN_STAGE_COUNT:

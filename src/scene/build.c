@@ -54,8 +54,7 @@ static void head_draw(const struct stage *st, const struct stage_words *w, float
 }
 
 /* What is broken, above the title of a stage that has no window around it. */
-static void what_if_draw(const struct stage *st, const struct step_state *s,
-                         const char *broken)
+static void what_if_draw(const struct stage *st, const struct step_state *s)
 {
     static const float y = 19, size = 12;
     static const char *const looked_at[STEP_SEE_COUNT] = {
@@ -63,10 +62,16 @@ static void what_if_draw(const struct stage *st, const struct step_state *s,
     struct scene *sc = st->b.sc;
     const struct scene_rect *f = &sc->frame.stage;
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
-    const char *text = scene_print(sc, "%s%s", looked_at[step_seen(s)], broken);
-    (void)scene_text(
-        sc, x, f->y + y, ALIGN_LEFT, FONT_UI_MEDIUM, size, st->b.theme->on_warn,
-        scene_fit_text(sc, FONT_UI_MEDIUM, size, f->x + f->w - x - 16, text));
+    float room = f->x + f->w - x - 16;
+    const char *text = NULL;
+    for (int brief = 0; brief < 2; brief++) {
+        text = scene_print(sc, "%s%s", looked_at[step_seen(s)],
+                           scene_broken_text(sc, s, brief == 1));
+        if (font_width(sc->font, FONT_UI_MEDIUM, size, text, -1) <= room) break;
+    }
+    (void)scene_text(sc, x, f->y + y, ALIGN_LEFT, FONT_UI_MEDIUM, size,
+                     st->b.theme->on_warn,
+                     scene_fit_text(sc, FONT_UI_MEDIUM, size, room, text));
 }
 
 /* A dotted line under each term of the glossary in what was drawn from item n on; its
@@ -281,9 +286,9 @@ void scene_build(struct scene *sc, const struct step_state *state,
     }
     pair_controls(&st.b);
     struct stage_words w = scene_words(sc, s, src, at);
-    const char *broken = scene_broken_text(sc, state);
+    bool broken = step_is_broken(state);
     head_draw(&st, &w, broken ? banner_down : 0);
-    if (broken && !(sc->frame.top.h > 0)) what_if_draw(&st, state, broken);
+    if (broken && !(sc->frame.top.h > 0)) what_if_draw(&st, state);
     if (ready) strip_draw(&st);
     foot_draw(&st, &w);
 }

@@ -387,6 +387,24 @@ bool scene_tour_asks(const struct step_state *s, const struct scene_source *src)
     return src->tour && src->tour->kind != ASK_NOTHING && !answered;
 }
 
+/* Of a cell whose number is given by hand; NULL: it is computed. */
+static const char *say_given(const struct view *v)
+{
+    struct step_ref r = {v->at.tensor, v->at.row, v->at.col};
+    struct scene_derivation d;
+    if (v->at.terms >= 0 || v->at.col < 0 || v->quiet || !v->src->fits ||
+        !v->src->trace || !scene_given_at(v->src, r) || !scene_derive(&d, v->src, r))
+        return NULL;
+    return scene_print(v->sc,
+                       "Row %d, column %d of %s is edited to %s%s. All that is computed "
+                       "from it takes it as it stands.",
+                       r.row + 1, r.col + 1, scene_tensor_name(r.tensor),
+                       scene_number(v->sc, d.value, 2),
+                       isnan(d.was) ? ""
+                                    : scene_print(v->sc, "; computed, it is %s",
+                                                  scene_number(v->sc, d.was, 2)));
+}
+
 static struct view view_of(struct scene *sc, const struct step_state *s,
                            const struct scene_source *src, struct caption_at at)
 {
@@ -427,5 +445,6 @@ const char *stage_caption(struct scene *sc, const struct step_state *s,
         say_projections, say_scores,       say_scale, say_mask,
         say_softmax,     say_weighted_sum, say_output};
     const struct view v = view_of(sc, s, src, at);
-    return say[s->stage](&v);
+    const char *given = say_given(&v);
+    return given ? given : say[s->stage](&v);
 }

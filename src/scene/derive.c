@@ -307,7 +307,6 @@ struct step_ref scene_cell_of(const struct step_state *s)
     if (r.tensor != ATTN_TENSOR_COUNT)
         return is_drawn(s->stage, r.tensor) ? r : step_no_ref();
     if (step_field_is_open(s)) return s->field.at;
-    if (s->time < 1) return step_no_ref();
     r = step_cell_of(s);
     if (s->dive.n > 0) return r;
     if (!is_drawn(s->stage, r.tensor)) return step_no_ref();

@@ -86,7 +86,7 @@ static void head_draw(const struct brush *b, const char *name, const char *is,
 static const char *what_if(const struct brush *b)
 {
     const struct attn_opts *o = &b->s->opts;
-    const char *broken = scene_broken_text(b->sc, b->s);
+    const char *broken = scene_broken_text(b->sc, b->s, false);
     if (broken && (!attn_opts_fused(*o) || step_given_count(b->s) > 0))
         return scene_print(b->sc, " \u00B7 what if: %s", broken);
     return scene_print(b->sc, "%s%s%s",

@@ -343,21 +343,31 @@ bool do_field_edit(struct step_state *s, const struct step_action *a)
     return true;
 }
 
+/* The sign at text, of n bytes, if it is a minus sign of three bytes. */
+static bool is_minus(const char *text, int n)
+{
+    return n >= 3 && (memcmp(text, "\u2212", 3) == 0 || memcmp(text, "\u2013", 3) == 0);
+}
+
 enum step_wrong step_number_of(const char *text, int n, float *out)
 {
     static const char *const odd[] = {"nan", "inf", "infinity", "+inf", "-inf", "-nan"};
     char digits[STEP_FIELD_ROOM] = "";
+    int m = 0;
     char *end = NULL;
     while (n > 0 && text[n - 1] == ' ') n--;
     for (; n > 0 && *text == ' '; text++) n--;
     if (n == 0) return STEP_WRONG_EMPTY;
     if (n >= STEP_FIELD_ROOM) return STEP_WRONG_WORD;
-    for (int i = 0; i < n; i++)
-        digits[i] =
-            (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    for (int i = 0; i < n; i++) {
+        char c = text[i];
+        bool minus = is_minus(text + i, n - i);
+        digits[m++] = (char)(minus ? '-' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        i += minus ? 2 : 0;
+    }
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         if (strcmp(digits, odd[i]) == 0) return STEP_WRONG_NAN;
-    if (strspn(digits, "+-.0123456789e") != (size_t)n) return STEP_WRONG_WORD;
+    if (strspn(digits, "+-.0123456789e") != (size_t)m) return STEP_WRONG_WORD;
     errno = 0;
     float v = strtof(digits, &end);
     if (end == digits || *end) return STEP_WRONG_WORD;

@@ -1,5 +1,5 @@
-/* The side panel: what is explained (the hovered cell, else what the animation is at, else
- * the pinned cell, else the selected row), and its heading. */
+/* The side panel: what is explained (the hovered cell, else the pinned cell, else what the
+ * animation is at, else the selected row), and its heading. */
 #include "panel.h"
 
 #include <assert.h>
@@ -155,9 +155,9 @@ struct panel_target panel_target_of(const struct step_state *s, struct attn_dims
     const struct step_place *place = step_place_of(s);
     const struct panel_target row = {
         .tensor = ATTN_Q, .row = place->row, .col = -1, .column = -1, .done = 1};
-    struct panel_target at = row; /* in the order of scene's frames, so that both agree */
-    if (!target_of_ref(s->stage, s->hover, &at) && !target_of_time(s, d, &at) &&
-        !target_of_ref(s->stage, place->pin, &at))
+    struct panel_target at = row; /* in scene_cell_of's order, so that both agree */
+    if (!target_of_ref(s->stage, s->hover, &at) &&
+        !target_of_ref(s->stage, place->pin, &at) && !target_of_time(s, d, &at))
         at.several = step_row_count(place) > 1 &&
                      (s->stage == ATTN_SOFTMAX || s->stage == ATTN_WEIGHTED_SUM);
     return at;

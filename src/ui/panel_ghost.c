@@ -101,8 +101,7 @@ static void thumb(const struct ui *u, struct scene_rect box, enum step_see see,
     (void)ui_touch(u, touch, UI_ID_SEE + (int)see, ui_act(STEP_SEE, (int)see), tip[see]);
 }
 
-/* "weight of “·cat” in row 3" */
-static const char *cell_name(const struct ui *u, enum attn_tensor id, int row, int col)
+static const char *whole_name(const struct ui *u, enum attn_tensor id, int row, int col)
 {
     struct scene *sc = u->sc;
     if (ui_is_grid(id)) {
@@ -114,6 +113,19 @@ static const char *cell_name(const struct ui *u, enum attn_tensor id, int row, i
     }
     return scene_print(sc, "%s, row %d, column %d", scene_tensor_name(id), row + 1,
                        col + 1);
+}
+
+/* "weight of “·cat” in row 3"; where that is wider than room, "A row 3, column 2" or
+ * "A (3, 2)". */
+static const char *cell_name(const struct ui *u, enum attn_tensor id, int row, int col,
+                             float room)
+{
+    struct scene *sc = u->sc;
+    const char *name = whole_name(u, id, row, col);
+    for (int i = 0; i < 2 && ui_width(u, ui_note, name) > room; i++)
+        name = scene_print(sc, i ? "%s (%d, %d)" : "%s row %d, column %d",
+                           scene_tensor_name(id), row + 1, col + 1);
+    return name;
 }
 
 static void line(const struct panel *p, float cy, const char *label, const char *value)
@@ -151,9 +163,10 @@ void panel_ghost(struct panel *p)
     if (c->row < 0) {
         line(p, p->y + LINE_H * 0.5f, "every cell is as it should be", "");
     } else {
-        line(p, p->y + LINE_H * 0.5f, cell_name(u, id, c->row, c->col),
-             scene_print(sc, "%s \u2192 %s", scene_number(sc, c->was, 3),
-                         scene_number(sc, c->is, 3)));
+        const char *both = scene_print(sc, "%s \u2192 %s", scene_number(sc, c->was, 3),
+                                       scene_number(sc, c->is, 3));
+        float room = p->w - ui_width(u, ui_figure, both) - THUMB_GAP;
+        line(p, p->y + LINE_H * 0.5f, cell_name(u, id, c->row, c->col, room), both);
         line(p, p->y + LINE_H * 1.5f, "cells that differ",
              scene_print(sc, "%s of %s", scene_count(sc, c->count),
                          scene_count(sc, (int64_t)m.rows * m.cols)));

@@ -10,7 +10,8 @@
 
 enum {
     BANNER_H = 24,
-    MESSAGE_H = 32, /* of one line */
+    BANNER_LEADING = 11, /* of two lines */
+    MESSAGE_H = 32,      /* of one line */
     MESSAGE_LEADING = 17,
     MESSAGE_MORE = 24, /* a line more covers a whole line of the caption */
     MAKING_H = 4,      /* of the bar that says how far a film is */
@@ -31,6 +32,7 @@ enum {
     RING_RADIUS = 6
 };
 static const float tip_soft = 0.78f; /* strength of a tooltip's second line */
+static const struct ui_type banner_small = {FONT_UI_MEDIUM, 10.5f};
 
 /* ---- banner and message ------------------------------------------------------------------ */
 
@@ -43,47 +45,19 @@ static void bar(const struct ui *u, struct scene_rect box, const char *text)
                       ALIGN_LEFT, ui_strong, t->on_warn, text);
 }
 
-/* What is broken, as long as it is, and the way back. */
-static void draw_banner(const struct ui *u)
-{
-    const char *broken = scene_broken_text(u->sc, u->s);
-    if (!broken) return;
-    struct scene_rect box = u->sc->frame.stage;
-    static const char back[] = "X: all correct again";
-    box.h = BANNER_H;
-    float w = ui_width(u, ui_strong, back) + 2 * BACK_PAD;
-    struct scene_rect button = {box.x + box.w - w - BACK_PAD, box.y + BACK_INSET, w,
-                                BANNER_H - 2 * BACK_INSET};
-    static const char *const looked_at[STEP_SEE_COUNT] = {
-        "What if: ", "Correct, without: ", "Difference made by: "};
-    bar(u, box, "");
-    (void)ui_text_fit(u, box.x + BAR_PAD, box.y + box.h / 2,
-                      button.x - box.x - BAR_PAD - BACK_PAD, ALIGN_LEFT, ui_strong,
-                      u->theme->on_warn,
-                      scene_print(u->sc, "%s%s", looked_at[step_seen(u->s)], broken));
-    struct scene_item *it =
-        scene_border(u->sc, button, BACK_RADIUS, 1, scene_fade(u->theme->on_warn, 0.08f),
-                     u->theme->on_warn);
-    ui_control(it, UI_ID_CORRECT, ui_act(STEP_CORRECT, 0),
-               "Everything back to correct (X)");
-    (void)ui_text(u, button.x + button.w / 2, button.y + button.h / 2, ALIGN_CENTER,
-                  ui_strong, u->theme->on_warn, back);
-}
-
-/* ---- tooltip ------------------------------------------------------------------------------- */
-
 /* The texts of a tooltip; lines past the last are NULL. */
-enum { TIP_LINES = 4, TIP_ROOM = 7 };
+enum { TIP_LINES = 6, TIP_ROOM = 7 };
 struct tip {
     const char *line[TIP_ROOM]; /* wrapped: TIP_LINES of them */
 };
 
-/* A long text in lines of at most `width` points, broken at spaces. */
-static void tip_wrap(const struct ui *u, struct ui_type type, float width,
+/* A long text in lines of at most `width` points, broken at spaces; what is over is in the
+ * last. */
+static void tip_wrap(const struct ui *u, struct ui_type type, float width, int lines,
                      struct tip *tip)
 {
     const char *rest = tip->line[0];
-    for (int i = 0; i < TIP_LINES && *rest; i++) {
+    for (int i = 0; i < lines && *rest; i++) {
         int n = 0, fit = 0;
         while (rest[n]) {
             n++;
@@ -92,10 +66,71 @@ static void tip_wrap(const struct ui *u, struct ui_type type, float width,
                 break;
             fit = n;
         }
-        tip->line[i] = i + 1 < TIP_LINES ? scene_print(u->sc, "%.*s", fit, rest) : rest;
+        tip->line[i] = i + 1 < lines ? scene_print(u->sc, "%.*s", fit, rest) : rest;
         rest += fit;
         while (*rest == ' ') rest++;
     }
+}
+
+/* "What if: causal mask is off"; see scene_broken_text. */
+static const char *broken_text(const struct ui *u, bool brief)
+{
+    static const char *const looked_at[STEP_SEE_COUNT] = {
+        "What if: ", "Correct, without: ", "Difference made by: "};
+    return scene_print(u->sc, "%s%s", looked_at[step_seen(u->s)],
+                       scene_broken_text(u->sc, u->s, brief));
+}
+
+/* In words that fit: whole, brief, or brief in two small lines. The hover text says all
+ * of it. */
+static void banner_text(const struct ui *u, struct scene_rect box, const char *whole)
+{
+    struct scene_rgba ink = u->theme->on_warn;
+    float cy = box.y + box.h / 2;
+    const char *text =
+        ui_width(u, ui_strong, whole) <= box.w ? whole : broken_text(u, true);
+    if (ui_width(u, ui_strong, text) <= box.w) {
+        (void)ui_text(u, box.x, cy, ALIGN_LEFT, ui_strong, ink, text);
+    } else {
+        struct tip two = {.line = {text}};
+        tip_wrap(u, banner_small, box.w, 2, &two);
+        int n = two.line[1] ? 2 : 1;
+        for (int i = 0; i < n; i++)
+            (void)ui_text_fit(u, box.x,
+                              cy + ((float)i - (float)(n - 1) * 0.5f) * BANNER_LEADING,
+                              box.w, ALIGN_LEFT, banner_small, ink, two.line[i]);
+    }
+    struct scene_item *touch = scene_rect(u->sc, box, 0, scene_fade(ink, 0));
+    touch->hit.kind = HIT_COVER;
+    touch->hit.tip = whole;
+}
+
+/* What is broken, as long as it is, and the way back. */
+static void draw_banner(const struct ui *u)
+{
+    static const char *const backs[] = {"X: all correct again", "X: all correct"};
+    if (!step_is_broken(u->s)) return;
+    const char *whole = broken_text(u, false);
+    struct scene_rect box = u->sc->frame.stage;
+    box.h = BANNER_H;
+    const float beside = BAR_PAD + 4 * BACK_PAD; /* of both texts */
+    bool tight =
+        ui_width(u, ui_strong, whole) + ui_width(u, ui_strong, backs[0]) > box.w - beside;
+    const char *back = backs[tight];
+    float w = ui_width(u, ui_strong, back) + 2 * BACK_PAD;
+    struct scene_rect button = {box.x + box.w - w - BACK_PAD, box.y + BACK_INSET, w,
+                                BANNER_H - 2 * BACK_INSET};
+    bar(u, box, "");
+    struct scene_rect text = {box.x + BAR_PAD, box.y,
+                              button.x - box.x - BAR_PAD - BACK_PAD, box.h};
+    banner_text(u, text, whole);
+    struct scene_item *it =
+        scene_border(u->sc, button, BACK_RADIUS, 1, scene_fade(u->theme->on_warn, 0.08f),
+                     u->theme->on_warn);
+    ui_control(it, UI_ID_CORRECT, ui_act(STEP_CORRECT, 0),
+               "Everything back to correct (X)");
+    (void)ui_text(u, button.x + button.w / 2, button.y + button.h / 2, ALIGN_CENTER,
+                  ui_strong, u->theme->on_warn, back);
 }
 
 /* At the stage's foot, in as many lines as it needs. */
@@ -106,7 +141,7 @@ static void draw_message(const struct ui *u)
     struct tip text = {.line = {u->src->message}};
     float room = box.w - 2 * BAR_PAD;
     if (ui_width(u, ui_strong, u->src->message) > room)
-        tip_wrap(u, ui_strong, room, &text);
+        tip_wrap(u, ui_strong, room, TIP_LINES, &text);
     int n = 1;
     while (n < TIP_LINES && text.line[n]) n++;
     float h = MESSAGE_H + (float)(n - 1) * MESSAGE_MORE;
@@ -206,7 +241,7 @@ static void put_tip(const struct ui *u, struct tip *tip, enum tip_kind kind,
     struct scene *sc = u->sc;
     const struct scene_theme *t = u->theme;
     struct ui_type type = kind == TIP_NOTE ? ui_note : ui_figure;
-    if (kind == TIP_NOTE) tip_wrap(u, type, TIP_MOST, tip);
+    if (kind == TIP_NOTE) tip_wrap(u, type, TIP_MOST, TIP_LINES, tip);
     sc->clip = (struct scene_rect){0, 0, sc->w, sc->h};
     float w = 0;
     int n = 1;
@@ -267,6 +302,7 @@ static void draw_tip(const struct ui *u)
 {
     const struct ui_pointer *p = u->pointer;
     if (draw_told(u) || !p || p->down) return;
+    if (step_field_is_open(u->s)) return; /* what is typed is not to be covered */
     struct scene_at at = scene_pick(u->sc, p->x, p->y);
     if (!at.item) return;
     bool cells = at.item->hit.kind == HIT_CELLS;
