@@ -1,7 +1,7 @@
 #version 330 core
-// Opaque areas on whole pixels: nothing but a colour.
+// Plain areas on whole pixels: nothing but a colour.
 layout(location = 0) in vec2 a_px;   // pixels
-layout(location = 3) in vec4 a_fill; // sRGB, opaque
+layout(location = 3) in vec4 a_fill; // sRGB, not premultiplied
 
 layout(std140) uniform u_frame {
     vec4 u_view;  // pixels * xy + zw = clip space
@@ -16,6 +16,6 @@ noperspective out vec4 v_fill;
 
 void main()
 {
-    v_fill = a_fill;
+    v_fill = vec4(a_fill.rgb * a_fill.a, a_fill.a);
     gl_Position = vec4(a_px * u_view.xy + u_view.zw, 0.0, 1.0);
 }

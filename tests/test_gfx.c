@@ -177,6 +177,98 @@ static void later_items_cover_earlier_ones(void **state)
     assert_color(gfx_case_pixel(c, 28, 28), black, 0);
 }
 
+/* Items of every kind, the same for the same seed, the larger the earlier. */
+static void scatter(struct scene *sc, uint32_t seed)
+{
+    for (int i = 0; i < 40; i++) {
+        float x = (float)gfx_case_random(&seed, CASE_W), w = (float)(200 - 4 * i);
+        float y = (float)gfx_case_random(&seed, CASE_H), h = w * 0.7f;
+        const float px[3] = {x, x + w, x}, py[3] = {y, y, y + h};
+        struct scene_rgba color = {(uint8_t)(i * 6), (uint8_t)(255 - i * 5), 90,
+                                   i % 3 ? 255 : 120};
+        struct scene_rect box = {x - w / 2, y - h / 2, w, h};
+        switch (i % 5) {
+        case 0:
+            scene_rect(sc, box, 0, color);
+            break;
+        case 1:
+            scene_border(sc, box, 9, 2, color, black);
+            break;
+        case 2:
+            scene_triangle(sc, px, py, color);
+            break;
+        case 3:
+            scene_line(sc, x, y, x - w, y - h, 3, color);
+            break;
+        default:
+            scene_text(sc, x, y, ALIGN_CENTER, FONT_UI, 30, color, "hidden?");
+        }
+    }
+}
+
+/* What a large opaque box hides is left out. In strips, each too small for that, it has to
+ * give the same picture. */
+static void what_is_hidden_is_left_out_and_nothing_else(void **state)
+{
+    enum { SIZE = CASE_W * CASE_H, STRIPS = 10 };
+    static const struct scene_rect hides[] = {
+        {5, 10, 310, 180}, {-20, -20, 300, 400}, {60, 0, 200, 200}, {0, 0, 320, 200}};
+    struct gfx_case *c = *state;
+    static struct scene_rgba whole[SIZE];
+    for (uint32_t k = 0; k < 16; k++) {
+        struct scene_rect box = hides[k % 4];
+        struct scene *sc = gfx_case_scene(c, STEP_LIGHT);
+        scatter(sc, k);
+        if (k % 3) scene_rect(sc, box, 0, red);
+        scatter(sc, k + 100);
+        scene_rect(sc, box, 0, black)->clip = (struct scene_rect){40, 0, 1000, 140};
+        scene_text(sc, 160, 100, ALIGN_CENTER, FONT_UI, 20, red, "above");
+        gfx_case_draw(c);
+        for (int i = 0; i < SIZE; i++)
+            whole[i] = gfx_case_pixel(c, i % CASE_W, i / CASE_W);
+
+        sc = gfx_case_scene(c, STEP_LIGHT);
+        scatter(sc, k);
+        struct scene_rect strip = box;
+        strip.h /= STRIPS;
+        for (int i = 0; k % 3 && i < STRIPS; i++, strip.y += strip.h)
+            scene_rect(sc, strip, 0, red);
+        scatter(sc, k + 100);
+        strip.y = box.y;
+        for (int i = 0; i < STRIPS; i++, strip.y += strip.h)
+            scene_rect(sc, strip, 0, black)->clip = (struct scene_rect){40, 0, 1000, 140};
+        scene_text(sc, 160, 100, ALIGN_CENTER, FONT_UI, 20, red, "above");
+        gfx_case_draw(c);
+        for (int i = 0; i < SIZE; i++)
+            assert_color(gfx_case_pixel(c, i % CASE_W, i / CASE_W), whole[i], 1);
+    }
+}
+
+/* A box hides nothing at its round corners, nor where it is translucent. */
+static void what_is_seen_past_a_large_box_is_drawn(void **state)
+{
+    struct gfx_case *c = *state;
+    struct scene *sc = gfx_case_scene(c, STEP_LIGHT);
+    scene_rect(sc, (struct scene_rect){0, 0, 320, 200}, 0, red);
+    scene_rect(sc, (struct scene_rect){0, 0, 320, 200}, 30, black);
+    gfx_case_draw(c);
+    assert_color(gfx_case_pixel(c, 2, 2), red, 0);
+    assert_color(gfx_case_pixel(c, 317, 197), red, 0);
+    assert_color(gfx_case_pixel(c, 160, 100), black, 0);
+    sc = gfx_case_scene(c, STEP_LIGHT);
+    scene_rect(sc, (struct scene_rect){0, 0, 320, 200}, 0, red);
+    scene_rect(sc, (struct scene_rect){0, 0, 320, 200}, 0,
+               (struct scene_rgba){0, 0, 0, 254});
+    gfx_case_draw(c);
+    assert_color(gfx_case_pixel(c, 160, 100), over(red, black, 254 / 255.0), 1);
+    assert_false(gfx_case_near(gfx_case_pixel(c, 160, 100), black, 0));
+    sc = gfx_case_scene(c, STEP_LIGHT);
+    scene_rect(sc, (struct scene_rect){0, 0, 320, 200}, 0, red);
+    scene_rect(sc, (struct scene_rect){40, 40, 240, 160}, 0, black)->u.rect.soft = 20;
+    gfx_case_draw(c);
+    assert_color(gfx_case_pixel(c, 40, 120), over(red, black, 0.525), 3);
+}
+
 static void lines_have_their_width_and_dashes_their_gaps(void **state)
 {
     struct gfx_case *c = *state;
@@ -536,6 +628,8 @@ int main(void)
         GFX_TEST(a_soft_edge_fades),
         GFX_TEST(nothing_is_drawn_outside_a_clip),
         GFX_TEST(later_items_cover_earlier_ones),
+        GFX_TEST(what_is_hidden_is_left_out_and_nothing_else),
+        GFX_TEST(what_is_seen_past_a_large_box_is_drawn),
         GFX_TEST(lines_have_their_width_and_dashes_their_gaps),
         GFX_TEST(a_polygon_covers_its_area),
         GFX_TEST(letters_keep_their_ink_at_every_place_in_a_pixel),

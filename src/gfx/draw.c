@@ -1,4 +1,4 @@
-/* The three passes: opaque areas, shapes and text, heat maps. Blending is done on sRGB
+/* The passes: plain areas, shapes and text, heat maps. Blending is done on sRGB
  * values with premultiplied alpha, as browsers do. */
 #include "draw.h"
 
@@ -43,6 +43,7 @@ static const struct gl_program_spec heat_spec = {
      "u_limit", "u_range", "u_least", "u_alpha"}};
 
 enum { MAP_SIZE = 256 };
+enum { COVERS = 8, COVER_LEAST = 1 << 15 /* pixels */ };
 
 /* One row a colour map: light diverging, light sequential, dark ... */
 static GLuint create_maps(void)
@@ -234,7 +235,7 @@ static void draw_shapes(const struct painter *p, const struct mesh_run *r)
 static void draw_fill(const struct painter *p, const struct mesh_run *r)
 {
     glUseProgram(p->fill.id);
-    set_blend(false);
+    set_blend(r->pass == MESH_VEIL);
     draw_quads(r);
 }
 
@@ -282,6 +283,41 @@ static bool draw_heat(struct painter *p, const struct mesh_run *r, enum step_the
     return true;
 }
 
+/* The largest areas that items hide, in painter's order, and whose they are. */
+struct covers {
+    struct mesh_box box[COVERS];
+    int item[COVERS], n;
+};
+
+static float area(struct mesh_box b)
+{
+    return (b.x1 - b.x0) * (b.y1 - b.y0);
+}
+
+static struct covers covers_of(const struct mesh *m, const struct scene *sc)
+{
+    struct covers c = {.n = 0};
+    for (int i = 0; i < sc->n; i++) {
+        struct mesh_box b =
+            mesh_intersect(mesh_solid(&sc->items[i], m->density), m->view);
+        if (mesh_is_empty(b) || area(b) < COVER_LEAST) continue;
+        int least = 0;
+        for (int k = 1; k < c.n; k++)
+            if (area(c.box[k]) < area(c.box[least])) least = k;
+        if (c.n == COVERS) { /* the smallest goes */
+            if (area(c.box[least]) >= area(b)) continue;
+            for (int k = least; k + 1 < c.n; k++) {
+                c.box[k] = c.box[k + 1];
+                c.item[k] = c.item[k + 1];
+            }
+            c.n--;
+        }
+        c.box[c.n] = b;
+        c.item[c.n++] = i;
+    }
+    return c;
+}
+
 /* Draws what the mesh holds and empties it. */
 static bool flush(struct painter *p, const struct scene *sc, float density, struct err *e)
 {
@@ -299,6 +335,7 @@ static bool flush(struct painter *p, const struct scene *sc, float density, stru
             draw_shapes(p, r);
             break;
         case MESH_FILL:
+        case MESH_VEIL:
             draw_fill(p, r);
             break;
         case MESH_HEAT:
@@ -322,7 +359,11 @@ bool painter_draw(struct painter *p, const struct scene *sc,
     p->mesh.view =
         (struct mesh_box){(float)view->x, (float)view->y, (float)(view->x + view->w),
                           (float)(view->y + view->h)};
-    for (int i = 0; i < sc->n; i++) {
+    const struct covers covers = covers_of(&p->mesh, sc);
+    for (int i = 0, k = 0; i < sc->n; i++) {
+        while (k < covers.n && covers.item[k] <= i) k++;
+        p->mesh.cover = covers.box + k;
+        p->mesh.n_cover = covers.n - k;
         if (mesh_add(&p->mesh, &sc->items[i], &text)) continue;
         bool mesh_full = p->mesh.full;
         if (!flush(p, sc, view->density, e) ||
@@ -331,5 +372,7 @@ bool painter_draw(struct painter *p, const struct scene *sc,
         if (!mesh_add(&p->mesh, &sc->items[i], &text))
             return err_set(e, ERR_SYSTEM, "an item is too large to be drawn at once");
     }
+    p->mesh.cover = NULL; /* it was this frame's */
+    p->mesh.n_cover = 0;
     return flush(p, sc, view->density, e);
 }

@@ -70,24 +70,74 @@ struct mesh_vertex *mesh_push(struct mesh *m, enum mesh_pass pass)
     return m->vertex + (size_t)4 * (size_t)m->n_quad++;
 }
 
+static float area(struct mesh_box b)
+{
+    return (b.x1 - b.x0) * (b.y1 - b.y0);
+}
+
+static bool holds(struct mesh_box outer, struct mesh_box b)
+{
+    return outer.x0 <= b.x0 && outer.y0 <= b.y0 && outer.x1 >= b.x1 && outer.y1 >= b.y1;
+}
+
+static bool is_covered(const struct mesh *m, struct mesh_box b)
+{
+    for (int i = 0; i < m->n_cover; i++)
+        if (holds(m->cover[i], b)) return true;
+    return false;
+}
+
+/* A quad's parts have this in common: see mesh_quad. */
+struct quad {
+    enum mesh_pass pass;
+    struct mesh_box box;
+    const struct mesh_vertex *proto;
+    float cx, cy, unit;
+    bool textured;
+};
+
+static void add_part(struct mesh *m, const struct quad *q, struct mesh_box b)
+{
+    struct mesh_vertex *v = mesh_push(m, q->pass);
+    if (!v) return;
+    for (int i = 0; i < 4; i++) {
+        v[i] = *q->proto;
+        v[i].x = i == 0 || i == 3 ? b.x0 : b.x1;
+        v[i].y = i < 2 ? b.y0 : b.y1;
+        v[i].local_x = (v[i].x - q->cx) / q->unit;
+        v[i].local_y = (v[i].y - q->cy) / q->unit;
+        if (!q->textured) continue;
+        v[i].u += v[i].x - q->box.x0;
+        v[i].v += v[i].y - q->box.y0;
+    }
+}
+
+/* What of b no cover from the k-th on hides. Small boxes are not worth cutting. */
+static void add_uncovered(struct mesh *m, const struct quad *q, struct mesh_box b, int k)
+{
+    for (; k < m->n_cover; k++) {
+        struct mesh_box c = mesh_intersect(b, m->cover[k]);
+        if (mesh_is_empty(c)) continue;
+        if (holds(c, b)) return;
+        if (q->pass == MESH_HEAT || area(b) < MESH_BIG) continue;
+        const struct mesh_box rest[4] = {{b.x0, b.y0, b.x1, c.y0},
+                                         {b.x0, c.y0, c.x0, c.y1},
+                                         {c.x1, c.y0, b.x1, c.y1},
+                                         {b.x0, c.y1, b.x1, b.y1}};
+        for (int i = 0; i < 4; i++)
+            if (!mesh_is_empty(rest[i])) add_uncovered(m, q, rest[i], k + 1);
+        return;
+    }
+    add_part(m, q, b);
+}
+
 void mesh_quad(struct mesh *m, enum mesh_pass pass, struct mesh_box box,
                const struct mesh_vertex *proto, float cx, float cy, float unit,
                bool textured)
 {
     struct mesh_box b = mesh_intersect(box, m->clip);
-    if (mesh_is_empty(b)) return;
-    struct mesh_vertex *v = mesh_push(m, pass);
-    if (!v) return;
-    for (int i = 0; i < 4; i++) {
-        v[i] = *proto;
-        v[i].x = i == 0 || i == 3 ? b.x0 : b.x1;
-        v[i].y = i < 2 ? b.y0 : b.y1;
-        v[i].local_x = (v[i].x - cx) / unit;
-        v[i].local_y = (v[i].y - cy) / unit;
-        if (!textured) continue;
-        v[i].u += v[i].x - box.x0;
-        v[i].v += v[i].y - box.y0;
-    }
+    const struct quad q = {pass, box, proto, cx, cy, unit, textured};
+    if (!mesh_is_empty(b)) add_uncovered(m, &q, b, 0);
 }
 
 static struct mesh_vertex between(const struct mesh_vertex *a,
@@ -139,6 +189,11 @@ void mesh_convex(struct mesh *m, const struct mesh_vertex *corner, int n)
         n = clip_edge(m->clip, edge, a, n, b);
         memcpy(a, b, (size_t)n * sizeof *a);
     }
+    struct mesh_box all = {INFINITY, INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < n; i++)
+        all = (struct mesh_box){fminf(all.x0, a[i].x), fminf(all.y0, a[i].y),
+                                fmaxf(all.x1, a[i].x), fmaxf(all.y1, a[i].y)};
+    if (is_covered(m, all)) return;
     for (int i = 1; i + 1 < n; i += 2) {
         struct mesh_vertex *v = mesh_push(m, MESH_SHAPE);
         if (!v) return;
@@ -168,7 +223,7 @@ static bool add_glyph(struct mesh *m, const struct mesh_vertex *proto,
         on = (struct mesh_box){q->ax + b.y0 - q->ay, q->ay - (b.x1 - q->ax),
                                q->ax + b.y1 - q->ay, q->ay - (b.x0 - q->ax)};
     struct mesh_box seen = mesh_intersect(on, m->clip);
-    if (mesh_is_empty(seen)) return true;
+    if (mesh_is_empty(seen) || is_covered(m, seen)) return true;
     struct mesh_vertex *v = mesh_push(m, MESH_SHAPE);
     if (!v) return false;
     for (int i = 0; i < 4; i++) {

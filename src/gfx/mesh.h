@@ -13,7 +13,7 @@ struct mesh_vertex {
     struct scene_rgba fill, line;
 };
 
-enum mesh_pass { MESH_SHAPE, MESH_FILL, MESH_HEAT };
+enum mesh_pass { MESH_SHAPE, MESH_FILL, MESH_VEIL, MESH_HEAT };
 
 /* Quads that one draw call paints. */
 struct mesh_run {
@@ -24,7 +24,8 @@ struct mesh_run {
 
 enum {
     MESH_QUADS = 16384, /* 4 vertices each: what 16 bit indices reach */
-    MESH_RUNS = 2048
+    MESH_RUNS = 2048,
+    MESH_BIG = 8192 /* pixels of area from which plain insides are filled apart */
 };
 
 struct mesh_box { /* pixels */
@@ -40,6 +41,9 @@ struct mesh {
     struct mesh_box view; /* what is visible */
     struct mesh_box clip; /* of the item at hand, whole pixels */
     const struct scene_theme *theme;
+    /* What later items paint over, opaquely: what lies below is not drawn. */
+    const struct mesh_box *cover; /* [n_cover] */
+    int n_cover;
 };
 
 /* What text needs. */
@@ -55,6 +59,9 @@ void mesh_clear(struct mesh *m);
 /* Adds one item. false: the mesh or the atlas is full, nothing was added; draw what is
  * there, make room, and try again. */
 bool mesh_add(struct mesh *m, const struct scene_item *it, const struct mesh_text *text);
+
+/* The whole pixels that an item hides, whatever is below; empty for most. */
+struct mesh_box mesh_solid(const struct scene_item *it, float density);
 
 /* A matrix's part on whole pixels. */
 struct mesh_box mesh_heat_bounds(const struct scene_heat *heat, float density);

@@ -5,7 +5,6 @@
 #include <math.h>
 
 static const float FAR = 1024; /* pixels: a box of this half size has no edge nearby */
-static const float BIG = 8192; /* pixels of area from which an interior is filled apart */
 enum { DASHES_MAX = 4096 };
 
 /* ---- rectangles --------------------------------------------------------------------- */
@@ -30,39 +29,66 @@ static struct mesh_box widened(struct mesh_box b, struct scene_rgba *fill)
     return (struct mesh_box){b.x0 - x, b.y0 - y, b.x1 + x, b.y1 + y};
 }
 
-void mesh_rect(struct mesh *m, const struct scene_item *it)
+/* A rectangle on the grid of pixels. */
+struct placed {
+    struct mesh_box b;
+    bool crisp;           /* its edges are pixels' */
+    float radius, border; /* pixels */
+    float rim;            /* inside of so much it is its fill and nothing else */
+};
+
+static struct placed place(const struct scene_item *it, float d, struct scene_rgba *fill)
 {
-    float d = m->density;
-    struct mesh_box b = mesh_scaled(it->u.rect.box, d);
-    float soft = fmaxf(0, it->u.rect.soft * d), w = b.x1 - b.x0, h = b.y1 - b.y0;
-    if (!(w > 0 && h > 0)) return;
+    struct placed p = {.b = mesh_scaled(it->u.rect.box, d)};
+    float w = p.b.x1 - p.b.x0, h = p.b.y1 - p.b.y0;
     /* A disc that grew by a pixel along one axis would look dented; it stays as it is. */
     bool disc = fabsf(w - h) < 0.5f && 2 * it->u.rect.radius * d > w - 0.5f;
-    struct mesh_box on_grid = mesh_snapped(b);
-    bool crisp = soft <= 0 && !disc && !mesh_is_empty(on_grid);
+    struct mesh_box on_grid = mesh_snapped(p.b);
+    p.crisp = !(it->u.rect.soft > 0) && !disc && !mesh_is_empty(on_grid);
+    p.b = p.crisp ? on_grid : widened(p.b, fill);
+    w = p.b.x1 - p.b.x0;
+    h = p.b.y1 - p.b.y0;
+    p.radius = fminf(it->u.rect.radius * d, fminf(w, h) / 2);
+    p.border = it->u.rect.border > 0 ? fmaxf(1, mesh_snap(it->u.rect.border * d)) : 0;
+    p.rim = p.radius > 0 || p.border > 0 ? ceilf(fmaxf(p.radius, p.border)) + 1 : 0;
+    return p;
+}
+
+struct mesh_box mesh_solid(const struct scene_item *it, float density)
+{
     struct scene_rgba fill = it->u.rect.fill;
-    b = crisp ? on_grid : widened(b, &fill);
-    w = b.x1 - b.x0;
-    h = b.y1 - b.y0;
-    float cx = (b.x0 + b.x1) / 2, cy = (b.y0 + b.y1) / 2, unit = fmaxf(1, soft);
-    float radius = fminf(it->u.rect.radius * d, fminf(w, h) / 2);
-    float border = it->u.rect.border > 0 ? fmaxf(1, mesh_snap(it->u.rect.border * d)) : 0;
+    if (it->kind != SCENE_RECT || fill.a < 255) return (struct mesh_box){0};
+    struct placed p = place(it, density, &fill);
+    if (!p.crisp) return (struct mesh_box){0};
+    return mesh_intersect(mesh_grow(p.b, -p.rim),
+                          mesh_snapped(mesh_scaled(it->clip, density)));
+}
+
+void mesh_rect(struct mesh *m, const struct scene_item *it)
+{
+    struct scene_rgba fill = it->u.rect.fill;
+    float soft = fmaxf(0, it->u.rect.soft * m->density), unit = fmaxf(1, soft);
+    if (!(it->u.rect.box.w > 0 && it->u.rect.box.h > 0)) return;
+    struct placed at = place(it, m->density, &fill);
+    struct mesh_box b = at.b;
+    float w = b.x1 - b.x0, h = b.y1 - b.y0, t = at.rim;
+    float cx = (b.x0 + b.x1) / 2, cy = (b.y0 + b.y1) / 2;
     struct mesh_vertex p = {
         .half_w = w / 2 / unit,
         .half_h = h / 2 / unit,
-        .radius = radius / unit,
-        .border = border / unit,
+        .radius = at.radius / unit,
+        .border = at.border / unit,
         .fill = fill,
-        .line = border > 0 ? it->u.rect.stroke : fill,
+        .line = at.border > 0 ? it->u.rect.stroke : fill,
     };
-    bool big = w * h >= BIG;
-    float t = radius > 0 || border > 0 ? ceilf(fmaxf(radius, border)) + 1 : 0;
-    if (!crisp) {
+    if (!at.crisp) {
         float fade = soft > 0 ? soft / 2 : 1;
         mesh_quad(m, MESH_SHAPE, mesh_grow(b, fade), &p, cx, cy, unit, false);
-    } else if (big && (fill.a == 255 || fill.a == 0) && 2 * t < fminf(w, h)) {
+    } else if (w * h >= MESH_BIG && 2 * t < fminf(w, h)) {
         if (t > 0) rim(m, b, t, &p, cx, cy);
-        if (fill.a) mesh_quad(m, MESH_FILL, mesh_grow(b, -t), &p, cx, cy, 1, false);
+        if (fill.a)
+            mesh_quad(m, fill.a == 255 ? MESH_FILL : MESH_VEIL, mesh_grow(b, -t), &p, cx,
+                      cy, 1, false);
     } else {
         mesh_quad(m, MESH_SHAPE, b, &p, cx, cy, 1, false);
     }
