@@ -5,13 +5,13 @@
 
 static const float head_x = 32, head_x_small = 22, small_stage = 640, right_pad = 16;
 static const float title_y = 46, title_size = 24, formula_y = 72, formula_size = 14;
-static const float controls_y = 98, plots_y = 142;
+static const float controls_y = 98, key_y = 127, plots_y = 142;
 static const float button_h = 24, button_pad = 11, button_gap = 6, button_size = 12.5f;
 static const float key_size = 11.5f, key_line = 22, key_gap = 6, key_next = 18,
                    key_h = 10;
 static const float caption_size = 15, caption_leading = 22, caption_size_small = 13,
                    caption_leading_small = 18, foot_gap = 14;
-static const float close_w = 26, cursor_size = 11, cursor_pad = 4, cursor_h = 17;
+static const float close_w = 26, cursor_size = 11, cursor_pad = 4;
 enum { CAPTION_LINES = 3 };
 
 const char *scene_lab_name(enum step_lab_kind k)
@@ -99,7 +99,7 @@ float lab_key(const struct lab *l, float x, struct plot_pen pen, bool band,
               const char *text)
 {
     struct scene *sc = l->sc;
-    float y = l->f.y + LAB_KEY_Y;
+    float y = l->key_y;
     if (band)
         (void)scene_rect(sc, (struct scene_rect){x, y - key_h / 2, key_line, key_h}, 0,
                          pen.color);
@@ -123,19 +123,19 @@ void lab_touch(const struct plot *p, int id, const char *tip)
                                  .hi = (float)log2(p->x.hi)};
 }
 
-void lab_cursor(const struct plot *p, double v, const char *text)
+void lab_cursor(const struct plot *p, double v)
 {
-    struct scene *sc = p->sc;
     plot_upright(p, v, (struct plot_pen){p->theme->select, 1, 0});
-    if (!text) return;
-    float w = font_width(sc->font, FONT_MONO, cursor_size, text, -1) + 2 * cursor_pad;
-    float x = plot_x(p, v) - w / 2;
-    x = fminf(fmaxf(x, p->box.x), p->box.x + p->box.w - w);
-    struct scene_rect box = {x, p->box.y + p->box.h - cursor_h - cursor_pad, w, cursor_h};
-    (void)scene_rect(sc, box, cursor_pad, p->theme->tip);
-    (void)scene_text(sc, x + cursor_pad,
-                     box.y + cursor_h / 2 + sc->font->cap[FONT_MONO] * cursor_size / 2,
-                     ALIGN_LEFT, FONT_MONO, cursor_size, p->theme->on_tip, text);
+}
+
+void lab_cursor_note(const struct plot *p, double v, const char *text)
+{
+    const struct plot_note how = {FONT_MONO, cursor_size, cursor_pad, p->theme->on_tip,
+                                  p->theme->tip};
+    struct scene_rect box = plot_note_box(p, &how, text);
+    struct plot_spots s = {.n = 0};
+    plot_over(p, &s, box, plot_x(p, v), p->box.y + p->box.h - box.h);
+    plot_note(p, &s, &how, text);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */
@@ -177,8 +177,10 @@ void lab_build(struct scene *sc, const struct step_state *s,
                     .bare = !(sc->frame.bottom.w > 0),
                     .x = f.x + (small ? head_x_small : head_x),
                     .right = f.x + f.w - right_pad};
-    l.plots =
-        (struct scene_rect){l.x, f.y + plots_y, l.right - l.x, f.h - plots_y - foot};
+    float up = l.bare ? key_y - controls_y : 0; /* no buttons, no room for them */
+    float top = plots_y - up;
+    l.key_y = f.y + key_y - up;
+    l.plots = (struct scene_rect){l.x, f.y + top, l.right - l.x, f.h - top - foot};
     scene_rect(sc, f, 0, l.t->paper)->hit.kind = HIT_CANVAS;
     sc->clip = f;
     sc->canvas = l.plots;

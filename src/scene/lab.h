@@ -14,8 +14,6 @@ enum {
     LAB_ID_MEASURE = 2130,
     LAB_ID_PLOT = 2140 /* + number of the plot */
 };
-enum { LAB_KEY_Y = 127 /* middle of the legend's line, from the stage's top */ };
-
 struct lab {
     struct scene *sc;
     const struct step_state *s;
@@ -24,6 +22,7 @@ struct lab {
     struct scene_rect f;     /* the stage */
     float x, right;          /* between which things lie */
     bool bare;               /* a picture of the stage alone: no controls */
+    float key_y;             /* middle of the legend's line */
     struct scene_rect plots; /* what is left for them */
 };
 
@@ -45,8 +44,8 @@ float lab_key(const struct lab *l, float x, struct plot_pen pen, bool band,
               const char *text);
 /* The pointer and the arrows move along the x axis there; tip: what is read off. */
 void lab_touch(const struct plot *p, int id, const char *tip);
-/* What the pointer or the arrows have come to, at the plot's foot. text: NULL, the line
- * alone. */
-void lab_cursor(const struct plot *p, double v, const char *text);
+/* What the pointer or the arrows have come to: the line, and, as a note, what it is. */
+void lab_cursor(const struct plot *p, double v);
+void lab_cursor_note(const struct plot *p, double v, const char *text);
 
 #endif

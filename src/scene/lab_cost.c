@@ -6,7 +6,8 @@
 
 static const float labels_w = 112, labels_gap = 8, narrow_labels_w = 96;
 static const float line_w = 1.8f, total_w = 2.6f, causal_dash = 4, other_dash = 1.5f;
-static const float dot_r = 3.5f, note_size = 11, note_line = 14, note_gap = 6;
+static const float dot_r = 3.5f, note_size = 11, note_line = 14, note_gap = 6,
+                   note_pad = 2;
 static const float small_stage = 640;
 enum { POINTS = 69, CURVES = 8 /* 2 and 6 are one of FLOPs; 3 to 5 of bytes */ };
 
@@ -255,49 +256,59 @@ static void draw_keys(const struct lab *l)
             : scene_print(l->sc, "points: measured (rings: 4, 6), %d thread%s, %s",
                           times->threads, times->threads == 1 ? "" : "s", times->kernels);
     float cap = l->sc->font->cap[FONT_UI] * note_size;
-    (void)scene_text(l->sc, x, l->f.y + LAB_KEY_Y + cap / 2, ALIGN_LEFT, FONT_UI,
-                     note_size, t->ink_soft,
+    (void)scene_text(l->sc, x, l->key_y + cap / 2, ALIGN_LEFT, FONT_UI, note_size,
+                     t->ink_soft,
                      scene_fit_text(l->sc, FONT_UI, note_size, l->right - x, note));
 }
 
 /* Where stages 2 and 6 begin to take more than 1 and 7. */
-static void crossing(const struct lab *l, const struct plot *p, bool causal, float down)
+static void crossing(const struct lab *l, const struct plot *p, bool causal)
+{
+    int n = scene_lab_crossing(l->s, causal);
+    if (n > 1)
+        plot_upright(p, n,
+                     (struct plot_pen){l->t->accent, 1.3f, causal ? causal_dash : 0});
+}
+
+static void note(const struct plot *p, struct scene_rgba color, int n, float y,
+                 const char *text)
+{
+    const struct plot_note how = {FONT_UI, note_size, note_pad, color, p->theme->paper};
+    struct plot_spots s = {.n = 0};
+    plot_beside(p, &s, plot_note_box(p, &how, text), plot_x(p, n), y);
+    plot_note(p, &s, &how, text);
+}
+
+static void crossing_note(const struct lab *l, const struct plot *p, bool causal)
 {
     struct scene *sc = l->sc;
     int n = scene_lab_crossing(l->s, causal);
     if (n <= 1) return;
     bool bytes = l->s->lab.of == STEP_LAB_BYTES;
-    const char *text =
-        scene_print(sc, "2 + 6 over 1 + 7 from N = %s%s", scene_count(sc, n),
-                    bytes    ? ""
-                    : causal ? " (without j > i)"
-                             : " (dense)");
-    float w = font_width(sc->font, FONT_UI, note_size, text, -1), x = plot_x(p, n);
-    plot_upright(p, n, (struct plot_pen){l->t->accent, 1.3f, causal ? causal_dash : 0});
-    x = x - note_gap - w > p->box.x ? x - note_gap - w : x + note_gap;
-    x = fminf(x, p->box.x + p->box.w - w);
-    plot_note(p, x, p->box.y + down,
-              (struct plot_note){ALIGN_LEFT, FONT_UI, note_size, l->t->accent}, text);
+    note(p, l->t->accent, n, p->box.y + (causal ? 2 : 1) * note_line,
+         scene_print(sc, "2 + 6 over 1 + 7 from N = %s%s", scene_count(sc, n),
+                     bytes    ? ""
+                     : causal ? " (without j > i)"
+                              : " (dense)"));
 }
 
+/* What is in view, and what the cursor is at. */
 static void present(const struct lab *l, const struct plot *p)
+{
+    int n = step_place_of(l->s)->dims.n_tok, at = step_lab_at(l->s);
+    plot_upright(p, n, (struct plot_pen){l->t->ink, 1, other_dash});
+    if (at != n) lab_cursor(p, at);
+}
+
+static void notes(const struct lab *l, const struct plot *p)
 {
     struct scene *sc = l->sc;
     int n = step_place_of(l->s)->dims.n_tok, at = step_lab_at(l->s);
-    struct plot_pen pen = {l->t->ink, 1, other_dash};
-    plot_upright(p, n, pen);
-    const char *text = scene_print(sc, "N = %s in view", scene_count(sc, n));
-    float w = font_width(sc->font, FONT_UI, note_size, text, -1), x = plot_x(p, n);
-    bool left = x + note_gap + w > p->box.x + p->box.w;
-    plot_note(p, left ? x - note_gap : x + note_gap,
-              p->box.y + p->box.h - 2.5f * note_line,
-              (struct plot_note){left ? ALIGN_RIGHT : ALIGN_LEFT, FONT_UI, note_size,
-                                 l->t->ink},
-              text);
-    struct attn_dims d = scene_lab_dims(l->s, at);
-    if (at != n) lab_cursor(p, at, scene_print(sc, "N = %s", scene_count(sc, at)));
-    plot_dot(p, plot_x(p, at), plot_y(p, curve_at(l, d, ATTN_STAGE_COUNT, false)), dot_r,
-             l->t->ink);
+    if (at != n) lab_cursor_note(p, at, scene_print(sc, "N = %s", scene_count(sc, at)));
+    note(p, l->t->ink, n, p->box.y + p->box.h - 2.5f * note_line,
+         scene_print(sc, "N = %s in view", scene_count(sc, n)));
+    crossing_note(l, p, false);
+    if (l->s->lab.of == STEP_LAB_FLOPS) crossing_note(l, p, true);
 }
 
 /* Decades that hold every curve. */
@@ -359,11 +370,16 @@ void lab_cost(struct lab *l)
     box.w -= labels;
     p.box = plot_area(&p, box);
     plot_axes(&p);
-    crossing(l, &p, false, note_line);
-    if (!bytes) crossing(l, &p, true, 2 * note_line);
+    crossing(l, &p, false);
+    if (!bytes) crossing(l, &p, true);
+    present(l, &p);
     curves_draw(l, &p, labels);
     if (rate > 0) times_draw(l, &p);
-    present(l, &p);
+    int at = step_lab_at(l->s);
+    plot_dot(&p, plot_x(&p, at),
+             plot_y(&p, curve_at(l, scene_lab_dims(l->s, at), ATTN_STAGE_COUNT, false)),
+             dot_r, l->t->ink);
+    notes(l, &p);
     struct attn_cost all = attn_cost_block(scene_lab_dims(l->s, step_lab_at(l->s)));
     lab_touch(&p, LAB_ID_PLOT,
               scene_print(l->sc, "N = %s: %s %s in all",

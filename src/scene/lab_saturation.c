@@ -6,9 +6,9 @@
 
 static const float plots_gap = 14, beside_gap = 24, side_by_side = 1.15f; /* w over h */
 static const float line_w = 2, mark_w = 1.5f, mark_dash = 4, dot_r = 4, level_dash = 2;
-static const float note_size = 11, note_gap = 7, note_line = 14;
+static const float note_size = 11, note_gap = 7, note_line = 14, uniform_up = 2;
 static const float band_alpha = 0.16f, entropy_air = 1.15f;
-static const float name_up = 5, names_h = 14, near_figures = 60;
+static const float name_up = 5, names_h = 14, note_pad = 2;
 
 enum { WITHOUT, WITH };
 
@@ -43,26 +43,29 @@ static void curve(const struct plot *p, const struct scene_saturation *sat,
     plot_line(p, sat->n, d, mean, (struct plot_pen){color, line_w, 0});
 }
 
-/* Both curves' points at entry i; figures: with what they are, one above, one below. */
+/* Both curves' points at entry i. */
 static void points(const struct plot *p, const struct scene_saturation *sat,
-                   const struct scene_spread *const of[2], int i, bool figures)
+                   const struct scene_spread *const of[2], int i)
 {
-    float x = plot_x(p, sat->d[i]), top = p->box.y, foot = p->box.y + p->box.h;
+    float x = plot_x(p, sat->d[i]);
+    for (int k = 0; k < 2; k++)
+        plot_dot(p, x, plot_y(p, (double)of[k][i].mean), dot_r, color_of(p->theme, k));
+}
+
+/* Their figures, one above its point, one below. */
+static void figures(const struct plot *p, const struct scene_saturation *sat,
+                    const struct scene_spread *const of[2], int i)
+{
     bool upper = of[WITHOUT][i].mean > of[WITH][i].mean; /* the undivided's is */
     for (int k = 0; k < 2; k++) {
-        struct scene_rgba c = color_of(p->theme, k);
-        float y = plot_y(p, (double)of[k][i].mean);
-        plot_dot(p, x, y, dot_r, c);
-        if (!figures) continue;
+        const struct plot_note how = {FONT_MONO_BOLD, note_size, note_pad,
+                                      color_of(p->theme, k), p->theme->paper};
         const char *text = scene_number(p->sc, of[k][i].mean, 3);
-        float w = font_width(p->sc->font, FONT_MONO_BOLD, note_size, text, -1);
-        bool left = x + note_gap + w > p->box.x + p->box.w;
-        y += upper == (k == WITHOUT) ? -note_line : note_line;
-        y = fminf(fmaxf(y, top + note_line / 2), foot - note_line / 2);
-        plot_note(p, left ? x - note_gap : x + note_gap, y,
-                  (struct plot_note){left ? ALIGN_RIGHT : ALIGN_LEFT, FONT_MONO_BOLD,
-                                     note_size, c},
-                  text);
+        float y = plot_y(p, (double)of[k][i].mean);
+        struct plot_spots s = {.n = 0};
+        plot_beside(p, &s, plot_note_box(p, &how, text), plot_x(p, sat->d[i]),
+                    y + (upper == (k == WITHOUT) ? -note_line : note_line));
+        plot_note(p, &s, &how, text);
     }
 }
 
@@ -110,26 +113,49 @@ static void names(const struct plot *p, int here)
     }
 }
 
+/* What the level of all weights equal is: the largest entropy that so many can have. */
+static void uniform_note(const struct plot *p, int n_key, int here)
+{
+    double bits = log2(n_key);
+    const struct plot_note how = {FONT_UI, note_size, note_pad, p->theme->ink_soft,
+                                  p->theme->paper};
+    const char *text =
+        scene_print(p->sc, "log\u2082 %d = %.3g bits: all weights equal", n_key, bits);
+    bool left = here <= STEP_LAB_MOST_D && plot_x(p, here) > p->box.x + p->box.w / 2;
+    struct scene_rect box = plot_note_box(p, &how, text);
+    struct plot_spots s = {.n = 0};
+    plot_along(p, &s, box, plot_y(p, bits) - note_line / 2 - uniform_up, left);
+    plot_along(p, &s, box, plot_y(p, bits) + note_line / 2 + uniform_up, left);
+    plot_note(p, &s, &how, text);
+}
+
+enum { TOP, ENTROPY };
+
 static void plot_of(struct plot *p, const struct lab *l,
                     const struct scene_spread *const of[2], int number)
 {
     const struct scene_saturation *sat = l->src->saturation;
     int here = attn_d_head(step_place_of(l->s)->dims), at = step_lab_at(l->s);
+    int cursor = scene_saturation_at(sat, at), view = scene_saturation_at(sat, here);
+    bool seen = here <= STEP_LAB_MOST_D, apart = sat->d[cursor] != here;
     plot_axes(p);
     marks(p, here);
-    if (number == 0) names(p, here);
+    if (number == TOP) names(p, here);
+    if (number == ENTROPY)
+        plot_level(p, log2(sat->n_key),
+                   (struct plot_pen){p->theme->ink_soft, 1, level_dash});
+    if (apart) lab_cursor(p, sat->d[cursor]);
     for (int k = 0; k < 2; k++) curve(p, sat, of[k], color_of(l->t, k));
-    int cursor = scene_saturation_at(sat, at);
-    if (here <= STEP_LAB_MOST_D) points(p, sat, of, scene_saturation_at(sat, here), true);
-    if (sat->d[cursor] != here) {
-        bool near = fabsf(plot_x(p, sat->d[cursor]) - plot_x(p, here)) < near_figures;
-        lab_cursor(p, sat->d[cursor],
-                   near ? NULL : scene_print(l->sc, "%d", sat->d[cursor]));
-        points(p, sat, of, cursor, false);
-    }
+    if (seen) points(p, sat, of, view);
+    if (apart) points(p, sat, of, cursor);
+    if (apart)
+        lab_cursor_note(p, sat->d[cursor], scene_print(l->sc, "%d", sat->d[cursor]));
+    if (seen) figures(p, sat, of, view);
+    if (number == ENTROPY) uniform_note(p, sat->n_key, here);
     lab_touch(p, LAB_ID_PLOT + number,
               scene_print(l->sc, "d_head = %d: %s %s undivided, %s divided",
-                          sat->d[cursor], number ? "entropy" : "largest weight",
+                          sat->d[cursor],
+                          number == ENTROPY ? "entropy" : "largest weight",
                           scene_number(l->sc, of[WITHOUT][cursor].mean, 3),
                           scene_number(l->sc, of[WITH][cursor].mean, 3)));
 }
@@ -167,20 +193,6 @@ static void draw_keys(const struct lab *l)
                                    l->src->saturation ? l->src->saturation->n_draw : 0);
     (void)lab_key(l, x, (struct plot_pen){scene_fade(t->ink, band_alpha), 0, 0}, true,
                   band);
-}
-
-/* The largest entropy that so many weights can have, as a line of its own. */
-static void uniform(const struct plot *p, int n_key, int here)
-{
-    double bits = log2(n_key);
-    bool left = here <= STEP_LAB_MOST_D && plot_x(p, here) > p->box.x + p->box.w / 2;
-    float x = left ? p->box.x + note_gap : p->box.x + p->box.w - note_gap;
-    plot_level(p, bits, (struct plot_pen){p->theme->ink_soft, 1, level_dash});
-    plot_note(
-        p, x, plot_y(p, bits) - note_line / 2,
-        (struct plot_note){left ? ALIGN_LEFT : ALIGN_RIGHT, FONT_UI, note_size,
-                           p->theme->ink_soft},
-        scene_print(p->sc, "log\u2082 %d = %.3g bits: all weights equal", n_key, bits));
 }
 
 static void waiting(const struct lab *l)
@@ -230,7 +242,7 @@ void lab_saturation(struct lab *l)
         box.h = (box.h - plots_gap - (bare.h - full.h)) / 2;
     }
     p.box = plot_area(&p, box);
-    plot_of(&p, l, top, 0);
+    plot_of(&p, l, top, TOP);
     if (beside)
         box.x += box.w + beside_gap;
     else
@@ -240,6 +252,5 @@ void lab_saturation(struct lab *l)
     p.y = (struct plot_axis){0, fmax(log2(n), 1) * (double)entropy_air, PLOT_LINEAR,
                              "entropy (bits)", false};
     p.box = plot_area(&p, box);
-    plot_of(&p, l, entropy, 1);
-    uniform(&p, n, attn_d_head(step_place_of(l->s)->dims));
+    plot_of(&p, l, entropy, ENTROPY);
 }

@@ -1,6 +1,7 @@
 /* A plot's axes, ticks, lines, bands and labels, as items like everything else. */
 #include "plot.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +11,11 @@ static const float exponent_up = 5; /* over its base */
 static const float number_apart_x = 54, number_apart_y = 30,
                    number_apart_linear = 44; /* between numbered ticks */
 static const float minor_apart = 2.5f;       /* between the two nearest minor ticks */
-static const float note_pad = 2, note_ground = 0.82f; /* strength of a note's ground */
+static const float number_least =
+    13; /* apart, where an axis would have fewer than four */
+enum { NUMBERS_LEAST = 4 };
+static const float note_line = 1.3f; /* height of a note, of its text's size */
+static const float note_gap = 7, note_air = 1.5f, note_inset = 1.5f, note_radius = 3;
 static const float ring_w = 1.5f;
 static const float label_line = 15, cap_share = 0.36f;
 static const float room_left = 62, room_below = 42, room_bare = 10, room_right = 62;
@@ -54,6 +59,7 @@ struct ticks {
     double step, first, last; /* of the value, or, log, of its logarithm */
     int base;                 /* 0: linear */
     bool minor;               /* between powers of 10 their multiples, of 2 the powers */
+    int parts;                /* linear: of a step, with a small tick between two */
 };
 
 /* 1, 2 or 5 times a power of ten, at least v. */
@@ -65,6 +71,20 @@ static double round_step(double v)
     return 10 * ten;
 }
 
+/* Steps down until there are four numbers, if they have room. */
+static void linear_step(struct ticks *t, double lo, double hi, float length)
+{
+    double scale = (double)length / (hi - lo);
+    while (floor(hi / t->step + 1e-9) - ceil(lo / t->step - 1e-9) + 1 < NUMBERS_LEAST) {
+        double finer = round_step(t->step * 0.39); /* 5 to 2, 2 to 1, 1 to 0.5 */
+        if (finer * scale < (double)number_least) break;
+        t->step = finer;
+    }
+    double first = t->step / pow(10, floor(log10(t->step) + 1e-9));
+    t->parts = lround(first) == 2 ? 4 : 5;
+    if (t->step * scale / t->parts < (double)minor_apart) t->parts = 1;
+}
+
 static struct ticks ticks_of(const struct plot_axis *a, float length, float apart)
 {
     struct ticks t = {.base = a->scale == PLOT_LOG2    ? 2
@@ -74,6 +94,7 @@ static struct ticks ticks_of(const struct plot_axis *a, float length, float apar
     double hi = t.base ? log(a->hi) / log(t.base) : a->hi;
     double most = fmax(floor((double)(length / apart)), 1);
     t.step = round_step((hi - lo) / most);
+    if (!t.base) linear_step(&t, lo, hi, length);
     if (t.base) t.step = fmax(ceil((hi - lo) / most - 1e-9), 1);
     t.first = ceil(lo / t.step - 1e-9) * t.step;
     t.last = hi + t.step * 1e-6;
@@ -132,9 +153,9 @@ static bool is_numbered(const struct ticks *t, double at)
 static void y_minor(const struct plot *p, const struct plot_axis *a,
                     const struct ticks *t, double at, float x, int side)
 {
-    for (int k = 2; t->minor && k < 10; k++) {
-        double v = pow(10, at) * k;
-        if (v < a->lo || v > a->hi) continue;
+    for (int k = t->base ? 2 : 1; k < (t->base ? 10 : t->parts); k++) {
+        double v = t->base ? pow(10, at) * k : at + t->step * k / t->parts;
+        if ((t->base && !t->minor) || v < a->lo || v > a->hi) continue;
         float y = p->box.y + p->box.h * (1 - (float)share(a, v));
         (void)scene_line(p->sc, x, y, x + (float)side * minor_len, y, 1, p->theme->track);
     }
@@ -203,19 +224,19 @@ static void x_axis(const struct plot *p)
                          ALIGN_CENTER, FONT_UI, label_size, p->theme->ink, p->x.label);
 }
 
-void plot_axes(const struct plot *p)
+void plot_axes(struct plot *p)
 {
     x_axis(p);
     y_axis(p, &p->y, -1);
     if (p->right.label) y_axis(p, &p->right, 1);
+    p->first = p->sc->n;
 }
 
 /* ---- what is plotted ---------------------------------------------------------------------- */
 
-/* The part of the segment inside the data area (Liang & Barsky 1984). false: none is. */
-static bool clip(const struct plot *p, float x[2], float y[2])
+/* The part of the segment inside b (Liang & Barsky 1984). false: none is. */
+static bool cut(struct scene_rect b, float x[2], float y[2])
 {
-    const struct scene_rect b = p->box;
     float dx = x[1] - x[0], dy = y[1] - y[0], from = 0, to = 1;
     const float way[4] = {-dx, dx, -dy, dy};
     const float room[4] = {x[0] - b.x, b.x + b.w - x[0], y[0] - b.y, b.y + b.h - y[0]};
@@ -243,7 +264,7 @@ void plot_line(const struct plot *p, int n, const double *x, const double *y,
     for (int i = 0; i + 1 < n; i++) {
         float px[2] = {plot_x(p, x[i]), plot_x(p, x[i + 1])};
         float py[2] = {plot_y(p, y[i]), plot_y(p, y[i + 1])};
-        if (!isfinite(px[0] + px[1] + py[0] + py[1]) || !clip(p, px, py)) continue;
+        if (!isfinite(px[0] + px[1] + py[0] + py[1]) || !cut(p->box, px, py)) continue;
         scene_line(p->sc, px[0], py[0], px[1], py[1], pen.width, pen.color)->u.line.dash =
             pen.dash;
     }
@@ -299,17 +320,113 @@ void plot_level(const struct plot *p, double v, struct plot_pen pen)
         ->u.line.dash = pen.dash;
 }
 
-void plot_note(const struct plot *p, float x, float cy, struct plot_note how,
-               const char *text)
+/* ---- notes ------------------------------------------------------------------------------- */
+
+struct scene_rect plot_note_box(const struct plot *p, const struct plot_note *how,
+                                const char *text)
+{
+    float w = font_width(p->sc->font, how->font, how->size, text, -1) + 2 * how->pad;
+    return (struct scene_rect){0, 0, w, how->size * note_line};
+}
+
+static void spot(const struct plot *p, struct plot_spots *s, struct scene_rect box)
+{
+    const struct scene_rect b = p->box;
+    if (s->n == PLOT_SPOTS) return;
+    box.x = fmaxf(fminf(box.x, b.x + b.w - box.w - note_inset), b.x + note_inset);
+    box.y = fmaxf(fminf(box.y, b.y + b.h - box.h - note_inset), b.y + note_inset);
+    s->box[s->n++] = box;
+}
+
+void plot_beside(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+                 float x, float y)
+{
+    float step = note.h / 2;
+    int n = (int)(p->box.h / step);
+    for (int k = 0; k <= 2 * n; k++) {
+        float cy = y + (k % 2 ? 1.0f : -1.0f) * (float)((k + 1) / 2) * step;
+        bool in = cy >= p->box.y && cy <= p->box.y + p->box.h;
+        note.y = cy - note.h / 2;
+        note.x = x + note_gap;
+        if (in && note.x + note.w < p->box.x + p->box.w) spot(p, s, note);
+        note.x = x - note_gap - note.w;
+        if (in && note.x > p->box.x) spot(p, s, note);
+    }
+    if (s->n) return; /* there is no room on either side */
+    note.y = y - note.h / 2;
+    spot(p, s, note);
+}
+
+void plot_over(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+               float x, float y)
+{
+    float step = note.h / 2;
+    int n = (int)(p->box.h / step);
+    note.x = x - note.w / 2;
+    for (int k = 0; k <= n; k++) {
+        note.y = y - note.h / 2 - (float)k * step;
+        if (note.y >= p->box.y) spot(p, s, note);
+    }
+}
+
+void plot_along(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+                float y, bool left)
+{
+    float step = note.h;
+    int n = (int)((p->box.w - note.w) / step);
+    note.y = y - note.h / 2;
+    for (int k = 0; k <= n; k++) {
+        float by = note_gap + (float)k * step;
+        note.x = left ? p->box.x + by : p->box.x + p->box.w - by - note.w;
+        spot(p, s, note);
+    }
+}
+
+static bool meet(struct scene_rect a, struct scene_rect b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+/* How much it matters that the item lies under a note: bands do not, texts most. */
+static int weight(const struct plot *p, const struct scene_item *it,
+                  struct scene_rect box)
+{
+    float x[2] = {it->u.line.x0, it->u.line.x1}, y[2] = {it->u.line.y0, it->u.line.y1};
+    switch (it->kind) {
+    case SCENE_LINE:
+        return cut(box, x, y) ? 4 : 0;
+    case SCENE_RECT:
+        return it->u.rect.fill.a && meet(scene_item_box(p->sc, it), box) ? 5 : 0;
+    case SCENE_TEXT:
+        return meet(scene_item_box(p->sc, it), box) ? 40 : 0;
+    default:
+        return 0;
+    }
+}
+
+void plot_note(const struct plot *p, const struct plot_spots *s,
+               const struct plot_note *how, const char *text)
 {
     struct scene *sc = p->sc;
-    float w = font_width(sc->font, how.font, how.size, text, -1), left = x;
-    if (how.align != ALIGN_LEFT) left -= how.align == ALIGN_RIGHT ? w : w / 2;
-    struct scene_rect ground = {left - note_pad, cy - how.size * 0.62f, w + 2 * note_pad,
-                                how.size * 1.24f};
-    (void)scene_rect(sc, ground, note_pad, scene_fade(p->theme->paper, note_ground));
-    (void)scene_text(sc, left, cy + sc->font->cap[how.font] * how.size / 2, ALIGN_LEFT,
-                     how.font, how.size, how.color, text);
+    int best = 0, least = INT_MAX;
+    for (int k = 0; k < s->n && least > 0; k++) {
+        struct scene_rect near = s->box[k];
+        int sum = 0;
+        near.x -= note_air;
+        near.y -= note_air;
+        near.w += 2 * note_air;
+        near.h += 2 * note_air;
+        for (int i = p->first; i < sc->n && sum < least; i++)
+            sum += weight(p, &sc->items[i], near);
+        if (sum >= least) continue;
+        least = sum;
+        best = k;
+    }
+    struct scene_rect box = s->box[best];
+    (void)scene_rect(sc, box, note_radius, how->ground);
+    (void)scene_text(sc, box.x + how->pad,
+                     box.y + box.h / 2 + sc->font->cap[how->font] * how->size / 2,
+                     ALIGN_LEFT, how->font, how->size, how->color, text);
 }
 
 static int by_height(const void *a, const void *b)

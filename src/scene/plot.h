@@ -20,12 +20,13 @@ struct plot {
     struct plot_axis x, y;
     bool bare_x; /* the x axis has ticks and no numbers: another plot's below has */
     struct plot_axis right; /* a second y axis; label NULL: none */
+    int first;              /* item from which on things are plotted: see plot_axes */
 };
 
 /* The data area of a plot that fills box with its ticks and labels. */
 struct scene_rect plot_area(const struct plot *p, struct scene_rect box);
 /* Grid, ticks, numbers, labels; draw first. */
-void plot_axes(const struct plot *p);
+void plot_axes(struct plot *p);
 
 float plot_x(const struct plot *p, double v);
 float plot_y(const struct plot *p, double v);
@@ -47,15 +48,33 @@ void plot_ring(const struct plot *p, float x, float y, float r, struct scene_rgb
 void plot_upright(const struct plot *p, double v, struct plot_pen pen);
 void plot_level(const struct plot *p, double v, struct plot_pen pen);
 
-/* A text over lines, on a ground of its own. Its middle is at cy. */
+/* A text in the data area, on a ground of its own. Notes come after all that is plotted. */
 struct plot_note {
-    enum scene_align align;
     enum scene_font font;
-    float size;
-    struct scene_rgba color;
+    float size, pad; /* pad: at the text's sides */
+    struct scene_rgba color, ground;
 };
-void plot_note(const struct plot *p, float x, float cy, struct plot_note how,
-               const char *text);
+/* Where a note may stand: its box, the wished for place first. */
+enum { PLOT_SPOTS = 96 };
+struct plot_spots {
+    struct scene_rect box[PLOT_SPOTS];
+    int n;
+};
+/* Of a note's size. */
+struct scene_rect plot_note_box(const struct plot *p, const struct plot_note *how,
+                                const char *text);
+/* Beside x, right and left, from height y on away to both ends. */
+void plot_beside(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+                 float x, float y);
+/* Centred over x, or right of it or left of it, where the area ends. */
+void plot_over(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+               float x, float y);
+/* At height y, along the whole width; left: from the left end on. */
+void plot_along(const struct plot *p, struct plot_spots *s, struct scene_rect note,
+                float y, bool left);
+/* Draws it at the first spot over which nothing is plotted, or the least. */
+void plot_note(const struct plot *p, const struct plot_spots *s,
+               const struct plot_note *how, const char *text);
 
 /* Texts beside a plot's right edge, each as near to its line's height as the others let it. */
 enum { PLOT_LABELS = 16 };
