@@ -137,16 +137,17 @@ static bool bears(const char *has, const char *text)
     return *has == '\0' || strncmp(has, " (", 2) == 0;
 }
 
-/* Where the control with this text, or else this hover text, is. */
+/* Where the control with just this text, or else with it in another case, or else with this
+ * hover text, is. */
 static bool find_text(const struct scene *sc, const char *text, double *x, double *y)
 {
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         for (int i = sc->n - 1; i >= 0; i--) {
             const struct scene_item *it = &sc->items[i];
-            const char *has = pass == 1                ? it->hit.tip
+            const char *has = pass == 2                ? it->hit.tip
                               : it->kind == SCENE_TEXT ? it->u.text.text
                                                        : NULL;
-            if (!has || !bears(has, text)) continue;
+            if (!has || !(pass ? bears(has, text) : strcmp(has, text) == 0)) continue;
             struct scene_rect box = scene_item_box(sc, it);
             float cx = box.x + box.w / 2.0f;
             float cy = box.y + box.h / 2.0f;
