@@ -24,7 +24,7 @@ const char *scene_amount(struct scene *sc, double v)
 {
     static const char *const unit[] = {"", " k", " M", " G", " T", " P"};
     int k = 0;
-    if (v < 9999.5) return scene_count(sc, lround(v));
+    if (v < 99999.5) return scene_count(sc, lround(v));
     for (; v >= 999.5 && k < 5; k++) v /= 1000;
     return scene_print(sc, "%.*f%s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, unit[k]);
 }

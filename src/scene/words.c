@@ -10,18 +10,12 @@ static const float token_em = 6;
 
 static const struct attn_dims gpt2_full = {1024, 768, 12};
 
-/* 1920 -> "1,920", 3623878656 -> "3.62 G"; unit follows: "3.62 GFLOPs", "1.6 M cells". */
+/* 1920 -> "1,920 FLOPs", 3623878656 -> "3.62 GFLOPs", but "1.57 M cells". */
 const char *words_amount(struct scene *sc, uint64_t n, const char *unit)
 {
-    const char *space = unit[0] == 'F' || !unit[0] ? "" : " ";
-    if (n >= 100000000)
-        return scene_print(sc, "%.2f G%s%s", (double)n / 1e9, space, unit);
-    if (n >= 1000000) return scene_print(sc, "%.1f M%s%s", (double)n / 1e6, space, unit);
-    space = unit[0] ? " " : "";
-    if (n >= 1000)
-        return scene_print(sc, "%u,%03u%s%s", (unsigned)(n / 1000), (unsigned)(n % 1000),
-                           space, unit);
-    return scene_print(sc, "%u%s%s", (unsigned)n, space, unit);
+    bool joins = n >= 100000 && unit[0] == 'F'; /* the prefix is the unit's */
+    return scene_print(sc, "%s%s%s", scene_amount(sc, (double)n),
+                       joins || !unit[0] ? "" : " ", unit);
 }
 
 static const char *shape(struct scene *sc, int rows, int cols)

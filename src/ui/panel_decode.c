@@ -32,20 +32,9 @@ static const float button_radius = 5, mark = 5;
 /* 1536 -> "1,536 B", 9437184 -> "9.44 MB"; unit: "B", or "" for a number. */
 static const char *amount(const struct panel *p, uint64_t n, const char *unit)
 {
-    static const char prefix[] = "kMGTP";
     struct scene *sc = p->u->sc;
-    int k = 0;
-    double v = (double)n / 1000;
-    const char *space = *unit ? " " : "";
-    if (n < 1000) return scene_print(sc, "%u%s%s", (unsigned)n, space, unit);
-    if (n < 100000)
-        return scene_print(sc, "%u,%03u%s%s", (unsigned)(n / 1000), (unsigned)(n % 1000),
-                           space, unit);
-    while (v >= 999.5 && prefix[k + 1]) {
-        v /= 1000;
-        k++;
-    }
-    return scene_print(sc, "%.3g %c%s", v, prefix[k], unit);
+    return scene_print(sc, "%s%s%s", scene_amount(sc, (double)n),
+                       *unit && n < 100000 ? " " : "", unit);
 }
 
 static void step_button(const struct ui *u, float x, float cy, int by, bool end)
