@@ -15,7 +15,7 @@ static const float formula_size = 15, shapes_size = 13, shapes_gap = 22;
 static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
 static const float caption_size_small = 14, caption_leading_small = 19,
                    caption_up_small = 78;
-static const float cost_size = 12, cost_size_least = 9, cost_up = 16,
+static const float cost_size = 12, cost_size_least = 9, cost_up = 16, cost_line = 1.3f,
                    canvas_inset_small = 22, presenter_corner = 28; /* the way out */
 static const float low_stage = 720; /* under it the caption is small, as above the code */
 static const float banner_down = 4; /* of the title, below the banner of what is broken */
@@ -122,9 +122,17 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
     if (st->b.s->presenter.on) width -= presenter_corner;
     float fit = fmaxf(cost_size * fminf(1, (width - 1) / natural), cost_size_least);
+    const char *cost = scene_fit_text(sc, FONT_MONO, fit, width, w->cost);
+    struct scene_rect box = {x, bottom - cost_up - fit,
+                             font_width(sc->font, FONT_MONO, fit, cost, -1),
+                             fit * cost_line};
+    scene_rect(sc, box, 0, scene_fade(st->b.theme->paper, 0))->hit =
+        (struct scene_hit){.kind = HIT_ACTION,
+                           .action = {.verb = STEP_LAB, .i = STEP_LAB_COST},
+                           .id = LAB_ID_COST_LINE,
+                           .tip = "Cost against N: the cost lab (S)"};
     (void)scene_text(sc, x, bottom - cost_up, ALIGN_LEFT, FONT_MONO, fit,
-                     st->b.theme->ink_faint,
-                     scene_fit_text(sc, FONT_MONO, fit, width, w->cost));
+                     st->b.theme->ink_faint, cost);
 }
 
 static void waiting_draw(struct scene *sc, const struct scene_theme *t,

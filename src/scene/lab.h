@@ -8,6 +8,7 @@
 enum {
     LAB_ID_KIND = 2100, /* + enum step_lab_kind */
     LAB_ID_CLOSE = 2105,
+    LAB_ID_COST_LINE,  /* of a stage: under its caption */
     LAB_ID_ROW = 2110, /* + place in step_lab_keys */
     LAB_ID_OF = 2120,  /* + enum step_lab_of */
     LAB_ID_DIMS = 2125,
