@@ -212,8 +212,6 @@ void ui_top_bar(const struct ui *u)
 
 enum {
     BOTTOM_PAD = 24,
-    HINT_INNER = 8,
-    HINT_GAP = 18,
     BUTTON = 24,
     BUTTON_GAP = 4,
     BUTTON_RADIUS = 5,
@@ -236,29 +234,58 @@ static const struct hint hints[] = {
      0},
     {"space", "play", {"Play or pause (space)", NULL}, {' ', 0}, 0},
     {"H", "heads", {"Every head at a glance (H)", NULL}, {'h', 0}, 0},
+    {"S", "labs", {"Saturation and cost against d_head and N (S)", NULL}, {'s', 0}, 0},
     {"T", "toy / GPT-2", {"The other scale (T)", NULL}, {'t', 0}, 0},
     {"C", "code", {"The stage\u2019s code (C)", NULL}, {'c', 0}, 0},
-    {"S", "labs", {"Saturation and cost against d_head and N (S)", NULL}, {'s', 0}, 0},
     {"[ ]", "head", {"Previous head ([)", "Next head (])"}, {'[', ']'}, 0},
     {"click", "row", {NULL, NULL}, {0, 0}, 0},
     {"F", "fit", {"Everything in view (F)", NULL}, {'f', 0}, 0},
     {"?", "help", {"All keys (? or F1)", NULL}, {'/', 0}, UI_SHIFT},
 };
 
-static float draw_hint(const struct ui *u, const struct hint *h, int id, float x,
+enum { HINT_COUNT = sizeof hints / sizeof *hints, HINTS_LEAST = 4 /* up to the labs */ };
+/* How they stand, as there is less room: the first with which the least that must be there
+ * are. A key's word can do without where the key says it. */
+static const struct hint_fit {
+    float inner, gap;
+    int words_from;
+} hint_fits[] = {{8, 18, 0}, {6, 10, 0}, {6, 8, 1}, {6, 8, 2}};
+
+static float hint_width(const struct ui *u, const struct hint_fit *f, int i)
+{
+    float w = ui_keycap_width(u, hints[i].cap);
+    return i < f->words_from ? w : w + f->inner + ui_width(u, ui_note, hints[i].does);
+}
+
+static const struct hint_fit *fit_hints(const struct ui *u, float room)
+{
+    const struct hint_fit *last = hint_fits + sizeof hint_fits / sizeof *hint_fits - 1;
+    for (const struct hint_fit *f = hint_fits; f < last; f++) {
+        float w = -f->gap;
+        for (int i = 0; i < HINTS_LEAST; i++) w += hint_width(u, f, i) + f->gap;
+        if (w <= room) return f;
+    }
+    return last;
+}
+
+/* Returns where the next begins. */
+static float draw_hint(const struct ui *u, const struct hint_fit *f, int i, float x,
                        float cy)
 {
+    const struct hint *h = &hints[i];
+    int id = UI_ID_HINT + 2 * i;
     struct scene_rect cap = ui_keycap(u, x, cy, h->cap);
     int n = h->key[1] ? 2 : h->key[0] ? 1 : 0;
-    for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n; k++) {
         struct scene_rect part = cap;
         part.w = cap.w / (float)n;
-        part.x += (float)i * part.w;
-        (void)ui_touch(u, part, id + i, ui_key_action(h->key[i], h->mods), h->tip[i]);
+        part.x += (float)k * part.w;
+        (void)ui_touch(u, part, id + k, ui_key_action(h->key[k], h->mods), h->tip[k]);
     }
-    x += cap.w + HINT_INNER;
-    (void)ui_text(u, x, cy, ALIGN_LEFT, ui_note, u->theme->ink_soft, h->does);
-    return x + ui_width(u, ui_note, h->does) + HINT_GAP;
+    if (i >= f->words_from)
+        (void)ui_text(u, x + cap.w + f->inner, cy, ALIGN_LEFT, ui_note,
+                      u->theme->ink_soft, h->does);
+    return x + hint_width(u, f, i) + f->gap;
 }
 
 static void icon_theme(const struct ui *u, float cx, float cy)
@@ -340,11 +367,8 @@ void ui_bottom_bar(const struct ui *u)
                       u->s->theme == STEP_DARK ? "Light theme (D)" : "Dark theme (D)");
     icon_theme(u, x + mid, cy);
 
-    float at = bar.x + pad;
-    for (int i = 0; i < (int)(sizeof hints / sizeof *hints); i++) {
-        float w = ui_keycap_width(u, hints[i].cap) + HINT_INNER +
-                  ui_width(u, ui_note, hints[i].does);
-        if (at + w > x - BUTTON_GAP) break;
-        at = draw_hint(u, &hints[i], UI_ID_HINT + 2 * i, at, cy);
-    }
+    float at = bar.x + pad, end = x - BUTTON_GAP;
+    const struct hint_fit *fit = fit_hints(u, end - at);
+    for (int i = 0; i < HINT_COUNT && at + hint_width(u, fit, i) <= end; i++)
+        at = draw_hint(u, fit, i, at, cy);
 }
