@@ -24,6 +24,70 @@ static bool on_screen(const struct ui_case *u, const char *text)
     return false;
 }
 
+static bool meet(struct scene_rect a, struct scene_rect b)
+{
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+static bool holds(struct scene_rect a, struct scene_rect b)
+{
+    return a.x <= b.x && a.y <= b.y && a.x + a.w >= b.x + b.w && a.y + a.h >= b.y + b.h;
+}
+
+/* Whether the text is a note of the plot: it stands in its area. */
+static bool is_note(const struct ui_case *u, const struct scene_item *it)
+{
+    for (int id = 2140; id < 2142 && it->kind == SCENE_TEXT; id++) {
+        const struct scene_item *plot = scene_find(&u->c.sc, id);
+        if (plot && it < plot &&
+            holds(scene_item_box(&u->c.sc, plot), scene_item_box(&u->c.sc, it)))
+            return true;
+    }
+    return false;
+}
+
+/* Every note of a lab has an opaque ground, and nothing is drawn over it. */
+static void check_notes(const struct ui_case *u)
+{
+    const struct scene *sc = &u->c.sc;
+    int n = 0;
+    for (int i = 0; i < u->n_scene; i++) {
+        const struct scene_item *it = &sc->items[i];
+        if (!is_note(u, it)) continue;
+        struct scene_rect box = scene_item_box(sc, it);
+        n++;
+        assert_true(it[-1].kind == SCENE_RECT && it[-1].u.rect.fill.a == 255);
+        assert_true(holds(it[-1].u.rect.box, box));
+        for (int k = i + 1; k < u->n_scene; k++) {
+            const struct scene_item *on = &sc->items[k];
+            bool seen = on->kind == SCENE_RECT   ? on->u.rect.fill.a > 0
+                        : on->kind == SCENE_POLY ? on->u.poly.fill.a > 0
+                                                 : true;
+            if (seen && meet(scene_item_box(sc, on), box) &&
+                !(on->kind == SCENE_TEXT && on->u.text.turned))
+                fail_msg("\"%s\" is drawn over", it->u.text.text);
+        }
+    }
+    assert_true(n > 0);
+}
+
+/* Numbers left of a plot's area. */
+static int numbers_of(const struct ui_case *u, int plot)
+{
+    const struct scene_item *area = scene_find(&u->c.sc, plot);
+    int n = 0;
+    assert_non_null(area);
+    struct scene_rect b = scene_item_box(&u->c.sc, area);
+    for (int i = 0; i < u->n_scene; i++) {
+        const struct scene_item *it = &u->c.sc.items[i];
+        if (it->kind != SCENE_TEXT || it->u.text.font != FONT_MONO) continue;
+        struct scene_rect t = scene_item_box(&u->c.sc, it);
+        float gap = b.x - t.x - t.w;
+        n += gap > 0 && gap < 12 && t.y + t.h > b.y - 6 && t.y < b.y + b.h + 6;
+    }
+    return n;
+}
+
 static void the_saturation_lab_fits_in_every_window(void **state)
 {
     (void)state;
@@ -43,6 +107,9 @@ static void the_saturation_lab_fits_in_every_window(void **state)
                 for (int d = 1; d <= STEP_LAB_MOST_D; d = d * 3 + 1) {
                     act(&u, STEP_LAB_TO, d);
                     ui_check_whole(&u, case_sizes[k]);
+                    if (d > 1 || widths[w] <= STEP_LAB_MOST_D) check_notes(&u);
+                    assert_true(numbers_of(&u, 2140) >= 4);
+                    assert_true(numbers_of(&u, 2141) >= 4);
                 }
             }
         case_close(&u.c);
@@ -85,6 +152,7 @@ static void the_cost_lab_fits_in_every_window(void **state)
                         u.c.src.times = n % 9 ? &t : NULL;
                         act(&u, STEP_LAB_TO, n);
                         ui_check_whole(&u, case_sizes[k]);
+                        check_notes(&u);
                     }
                 }
         case_close(&u.c);
@@ -202,6 +270,59 @@ static void keys_and_pointer_read_figures_off(void **state)
     case_close(&u.c);
 }
 
+/* Of two figures of the same amount there are no two forms. */
+static void amounts_have_three_digits(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    ui_show(&u, 1440, 900);
+    static const struct {
+        double v;
+        const char *text;
+    } cases[] = {{0, "0"},           {1920, "1,920"},     {99999, "99,999"},
+                 {100000, "100 k"},  {1234567, "1.23 M"}, {6300000, "6.30 M"},
+                 {999499, "999 k"},  {999500, "1.00 M"},  {50331648, "50.3 M"},
+                 {3.624e9, "3.62 G"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(scene_amount(&u.c.sc, cases[i].v), cases[i].text);
+    case_close(&u.c);
+}
+
+static void the_cost_line_opens_the_cost_lab(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    ui_show(&u, 1024, 640);
+    const struct scene_item *line = scene_find(&u.c.sc, 2106);
+    assert_non_null(line); /* Tab comes to it */
+    assert_non_null(strstr(line->hit.tip, "cost lab"));
+    struct scene_rect b = scene_item_box(&u.c.sc, line);
+    ui_click(&u, b.x + b.w / 2, b.y + b.h / 2);
+    ui_apply(&u);
+    assert_true(u.c.state.lab.open);
+    assert_int_equal(u.c.state.lab.kind, STEP_LAB_COST);
+    case_close(&u.c);
+}
+
+/* The smallest window has the labs' hint, and no other went for it. */
+static void the_labs_have_a_hint_in_every_window(void **state)
+{
+    (void)state;
+    static const float widths[] = {1024, 1100, 1280, 1440, 1920};
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        ui_show(&u, widths[i], 700);
+        assert_non_null(ui_find_text(&u, "space"));
+        assert_non_null(ui_find_text(&u, "heads"));
+        assert_non_null(ui_find_text(&u, "labs"));
+    }
+    assert_non_null(ui_find_text(&u, "fit"));
+    case_close(&u.c);
+}
+
 int ui_labs_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +331,9 @@ int ui_labs_tests(void)
         cmocka_unit_test(the_crossing_is_where_the_products_meet),
         cmocka_unit_test(figures_are_those_given),
         cmocka_unit_test(keys_and_pointer_read_figures_off),
+        cmocka_unit_test(amounts_have_three_digits),
+        cmocka_unit_test(the_cost_line_opens_the_cost_lab),
+        cmocka_unit_test(the_labs_have_a_hint_in_every_window),
     };
     return cmocka_run_group_tests_name("ui labs", tests, NULL, NULL);
 }
