@@ -218,8 +218,8 @@ enum step_diff {
 enum step_code_tab { STEP_CODE_C, STEP_CODE_TORCH, STEP_CODE_TAB_COUNT };
 struct step_code {
     bool open;
+    bool last; /* nothing has been pinned since it opened: Esc closes it first */
     enum step_code_tab tab;
-    bool last;  /* nothing has been pinned since it opened: Esc closes it first */
     int scroll; /* lines on from where the stage's own are */
 };
 enum { STEP_SCROLL_MOST = 1000 /* lines either way; there are fewer */ };

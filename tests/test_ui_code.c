@@ -202,16 +202,16 @@ static void what_does_not_run_is_not_lit(void **state)
         s->opts.no_max = wrong;
         s->opts.residual = s->opts.causal = !wrong;
         static const struct {
-            enum attn_stage stage;
             const char *line;
+            enum attn_stage stage;
             bool wrong;
-        } lines[] = {{ATTN_SCALE, "out[a] = in[a] * by", false},
-                     {ATTN_SCALE, "out[a] = (float)", true},
-                     {ATTN_MASK, "out[a] = -INFINITY", false},
-                     {ATTN_SOFTMAX, "if (o.no_max)", true},
-                     {ATTN_SOFTMAX, "row_div(p, p", false},
-                     {ATTN_SOFTMAX, "= e[j] / sum", false},
-                     {ATTN_OUTPUT, "if (g->res)", false}};
+        } lines[] = {{"out[a] = in[a] * by", ATTN_SCALE, false},
+                     {"out[a] = (float)", ATTN_SCALE, true},
+                     {"out[a] = -INFINITY", ATTN_MASK, false},
+                     {"if (o.no_max)", ATTN_SOFTMAX, true},
+                     {"row_div(p, p", ATTN_SOFTMAX, false},
+                     {"= e[j] / sum", ATTN_SOFTMAX, false},
+                     {"if (g->res)", ATTN_OUTPUT, false}};
         for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
             s->stage = lines[i].stage;
             s->time = 1;
@@ -288,6 +288,21 @@ static float middle(struct scene_rect b)
     return b.y + b.h / 2;
 }
 
+/* From one control to the next one, of the same part of the window: on or down. */
+static void check_reads_on(const struct ui_case *u, struct scene_rect last,
+                           struct scene_rect box, int id)
+{
+    const struct scene_frame *f = &u->c.sc.frame;
+    const struct scene_rect part[] = {f->top,  f->rail,   f->stage,
+                                      f->code, f->bottom, f->panel};
+    bool below = middle(box) >= middle(last) - 1;
+    bool beside = box.x > last.x && middle(box) > last.y - 1;
+    for (int p = 0; p < 6; p++)
+        if (rect_holds(part[p], box, 1) && rect_holds(part[p], last, 1) && !below &&
+            !beside)
+            fail_msg("%s: %d is above the one before", case_where(&u->c).text, id);
+}
+
 /* Tab reaches every control once, part by part, and in a part never leads back up. */
 static void tab_goes_as_one_reads(void **state)
 {
@@ -309,18 +324,7 @@ static void tab_goes_as_one_reads(void **state)
             if (n && it->hit.id == first) break;
             if (!n) first = it->hit.id;
             struct scene_rect box = scene_item_box(&u.c.sc, it);
-            const struct scene_frame *f = &u.c.sc.frame;
-            const struct scene_rect part[] = {f->top,  f->rail,   f->stage,
-                                              f->code, f->bottom, f->panel};
-            for (int p = 0; p < 6; p++) {
-                if (!rect_holds(part[p], box, 1) || !rect_holds(part[p], last, 1))
-                    continue;
-                bool below = middle(box) >= last.y + last.h / 2 - 1;
-                bool beside = box.x > last.x && middle(box) > last.y - 1;
-                if (!below && !beside)
-                    fail_msg("%s: %d is above the one before", case_where(&u.c).text,
-                             it->hit.id);
-            }
+            if (n) check_reads_on(&u, last, box, it->hit.id);
             last = box;
         } while (++n < 400);
         assert_true(n > 40 && n < 400);

@@ -80,7 +80,7 @@ static void check_blend(struct scene_checks *c, const struct attn_trace *t)
             worst(x > (double)v.max ? x - (double)v.max : (double)v.min - x, &c->blend,
                   &c->blend_at, (struct step_ref){ATTN_Z, i, j});
         }
-    if (c->n_odd[ATTN_V] > 0) worst(NAN, &c->blend, &c->blend_at, c->odd[ATTN_V]);
+    if (c->n_odd[ATTN_V] > 0) worst((double)NAN, &c->blend, &c->blend_at, c->odd[ATTN_V]);
 }
 
 static void check_residual(struct scene_checks *c, const struct attn_trace *t)

@@ -270,12 +270,15 @@ static bool is_term(int id)
     return id >= SCENE_TERM_ID && id < SCENE_TERM_END;
 }
 
-/* Over the whole caption, or above the tabs: what is being read stays free. */
+/* Over the whole caption, or the whole drawer: what is being read stays free. */
 static struct tip_place above(const struct ui *u, const struct scene_item *it)
 {
     struct scene_rect box = scene_item_box(u->sc, it);
     float top = box.y;
-    if (is_term(it->hit.id)) top = fminf(top, u->sc->canvas.y + u->sc->canvas.h);
+    if (is_term(it->hit.id))
+        top = fminf(top, u->sc->canvas.y + u->sc->canvas.h);
+    else
+        top = fminf(top, u->sc->frame.code.y);
     return (struct tip_place){box.x - TIP_DX, top, box.y + box.h, true};
 }
 
