@@ -290,6 +290,7 @@ struct step_before {
     bool decode, code;
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by subject
 struct step_state {
     enum step_scale scale;
     struct step_place place[STEP_SCALE_COUNT];

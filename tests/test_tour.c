@@ -512,6 +512,33 @@ static void what_cannot_be_answered_is_said_and_skipped(void **state)
     key(a, 'g');
 }
 
+/* The toy's numbers have a decimal in the smallest window: none is but "<1" or a digit. */
+static void small_windows_show_a_decimal(void **state)
+{
+    struct app *a = *state;
+    static const enum attn_stage stages[] = {ATTN_PROJECTIONS, ATTN_WEIGHTED_SUM,
+                                             ATTN_OUTPUT};
+    static const char words[] = "the cat sat down on the mat .";
+    struct err e = {0};
+    act(a, (struct step_action){.verb = STEP_SCALE_TO, .i = STEP_TOY});
+    for (int present = 1; present >= 0; present--) {
+        if (present)
+            act(a, (struct step_action){.verb = STEP_PRESENT});
+        else
+            assert_true(
+                source_set_words(&a->source, &a->step, words, sizeof words - 1, &e));
+        for (size_t k = 0; k < sizeof stages / sizeof stages[0]; k++) {
+            act(a, (struct step_action){.verb = STEP_GO, .i = (int)stages[k]});
+            act(a, (struct step_action){.verb = STEP_SCRUB, .x = 1.0f});
+            if (on_screen(a, "<1") || on_screen(a, ">\u22121"))
+                fail_msg("stage %d, %d tokens: whole numbers", stages[k] + 1,
+                         step_place_of(&a->step)->dims.n_tok);
+        }
+        if (present) act(a, (struct step_action){.verb = STEP_PRESENT});
+    }
+    assert_true(step_apply(&a->step, (struct step_action){.verb = STEP_UNDO}));
+}
+
 static void a_wrong_file_leaves_the_tour(void **state)
 {
     struct app *a = *state;
@@ -568,6 +595,7 @@ int main(void)
         cmocka_unit_test(the_pointer_stays_when_points_change),
         cmocka_unit_test(a_ui_size_without_room_is_not_kept),
         cmocka_unit_test(what_cannot_be_answered_is_said_and_skipped),
+        cmocka_unit_test(small_windows_show_a_decimal),
         cmocka_unit_test(a_wrong_file_leaves_the_tour),
     };
     return cmocka_run_group_tests(tests, open_app, close_app);
