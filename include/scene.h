@@ -366,6 +366,9 @@ void scene_blend(float *blend, struct attn_cmat p);
 /* Looks through a run once, off the frame: about a millisecond for 1,024 tokens. */
 void scene_check(struct scene_checks *c, const struct attn_trace *t,
                  const struct attn_ctx *attn);
+/* The same of the rows that a pass computes; t->stats are theirs. */
+void scene_check_pass(struct scene_checks *c, const struct attn_trace *t,
+                      const struct attn_ctx *attn, struct step_pass pass);
 
 /* ---- where a number came from ---------------------------------------------------------- */
 
@@ -518,6 +521,9 @@ const char *scene_choice_name(enum step_switch w, int choice); /* "j > i" */
 const char *
 scene_divisor_name(struct attn_opts o); /* what S is divided by, "1": nothing */
 
+/* The ends of the weights' colour map: 0 and 1, or beyond them where a number that is given
+ * lies beyond. */
+void scene_weights_range(const struct scene_source *src, float *lo, float *hi);
 /* Why decode mode cannot show one token after another; NULL: it can, or is off. */
 const char *scene_decode_refusal(const struct step_state *s);
 /* ---- numbers that are given ------------------------------------------------------------- */

@@ -283,8 +283,7 @@ static struct grid_style style_of(const struct brush *b, const struct grid *g)
     style.live = false;
     if (g->tensor != ATTN_P) return style;
     style.map = MAP_SEQUENTIAL;
-    style.lo = 0;
-    style.hi = 1;
+    scene_weights_range(b->src, &style.lo, &style.hi);
     return style;
 }
 

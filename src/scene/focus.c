@@ -102,8 +102,7 @@ struct grid_style weights_style(const struct stage *st, const struct grid *g)
 {
     struct grid_style style = grid_style(&st->b, g);
     style.map = MAP_SEQUENTIAL;
-    style.lo = 0;
-    style.hi = 1;
+    scene_weights_range(st->b.src, &style.lo, &style.hi);
     style.masked_zero = true;
     style.mask_from = st->b.mask_from;
     return style;

@@ -32,6 +32,14 @@ bool scene_is_moved(const struct scene_source *src, struct step_ref r)
     return !(a == b || (isnan(a) && isnan(b)));
 }
 
+void scene_weights_range(const struct scene_source *src, float *lo, float *hi)
+{
+    static const float rounding = 1e-3f; /* what a sum's or a format's may add to 1 */
+    const struct attn_stats *st = src->trace ? &src->trace->stats[ATTN_P] : NULL;
+    *lo = st && st->min < 0 ? st->min : 0;
+    *hi = st && st->max > 1 + rounding ? st->max : 1;
+}
+
 /* ---- which can be edited ----------------------------------------------------------------- */
 
 int scene_field_tensors(const struct step_state *s, enum attn_tensor out[8])

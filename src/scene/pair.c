@@ -173,8 +173,10 @@ void pair_draw(struct stage *st)
     struct grid foot = {.y = st->b.canvas.y + st->b.canvas.h};
     enum face f = minus ? FACE_MINUS : FACE_SECOND;
     float hi = range_of(st, f, weights ? ATTN_P : ATTN_S_RAW);
+    float lo = 0, top = 1;
+    scene_weights_range(st->b.src, &lo, &top);
     if (weights && !minus)
-        grid_legend(&under.b, &foot, MAP_SEQUENTIAL, 0, 1);
+        grid_legend(&under.b, &foot, MAP_SEQUENTIAL, lo, top);
     else
         grid_legend(&under.b, &foot, MAP_DIVERGING, -hi, hi);
     if (minus) draw_note(st, st->b.canvas.y + st->b.canvas.h - 4);

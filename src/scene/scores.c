@@ -178,5 +178,5 @@ void motion_softmax(struct stage *st)
         st->f = f;
     }
     crosshair_draw(st);
-    score_surroundings(st, 1, "A", MAP_SEQUENTIAL, 0, 1);
+    score_surroundings(st, 1, "A", MAP_SEQUENTIAL, after.lo, after.hi);
 }

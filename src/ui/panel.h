@@ -72,6 +72,9 @@ void panel_mark(const struct panel *p, float cy, float h);
 /* Colour of token j's bars, and as text. */
 struct scene_rgba panel_hue_text(const struct panel *p, int j);
 
+/* Two cuts through a bar's end, which is at `right`: it would be longer. */
+void panel_beyond(const struct panel *p, float right, float cy, float h);
+
 /* Height of a line where `count` lines share what is left over `after`. */
 float panel_pitch(const struct panel *p, int count, float after, float least, float most);
 const char *panel_count(const struct panel *p, int count); /* "1,016" */

@@ -42,7 +42,7 @@ static void draw_stack(struct panel *p, const float *w, const int *shown, int m)
     const struct ui *u = p->u;
     float x = p->x;
     for (int i = 0; i < m; i++) {
-        float part = p->w * w[shown[i]];
+        float room = p->x + p->w - x, part = fminf(p->w * w[shown[i]], room);
         if (!(part > 0)) continue;
         struct scene_rgba hue = scene_token_hue(shown[i]);
         (void)scene_rect(u->sc, (struct scene_rect){x, p->y, part, BAR_H}, 0, hue);
@@ -54,6 +54,9 @@ static void draw_stack(struct panel *p, const float *w, const int *shown, int m)
         x += part;
     }
     float rest = p->x + p->w - x;
+    double all = 0;
+    for (int i = 0; i < m; i++) all += fmax((double)w[shown[i]], 0);
+    if (all > 1.001) panel_beyond(p, p->x + p->w, p->y + BAR_H * 0.5f, BAR_H);
     if (rest > 1)
         (void)scene_rect(u->sc, (struct scene_rect){x, p->y, rest, BAR_H}, 0,
                          u->theme->track);

@@ -178,6 +178,16 @@ void panel_mark(const struct panel *p, float cy, float h)
     (void)scene_rect(p->u->sc, box, PANEL_CELL_RADIUS, p->u->theme->accent_soft);
 }
 
+void panel_beyond(const struct panel *p, float right, float cy, float h)
+{
+    enum { IN = 7, LEAN = 3, WIDTH = 2 };
+    for (int i = 0; i < 2; i++) {
+        float x = right - IN + (float)(2 * i * WIDTH);
+        (void)scene_line(p->u->sc, x - LEAN, cy + h / 2, x, cy - h / 2, WIDTH - 0.5f,
+                         p->u->theme->panel);
+    }
+}
+
 float panel_pitch(const struct panel *p, int count, float after, float least, float most)
 {
     float room = (p->bottom - p->y - after) / (float)(count > 0 ? count : 1);

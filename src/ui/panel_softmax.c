@@ -100,9 +100,11 @@ static void table_line(const struct panel *p, const struct apart *a, int j, floa
                   panel_number(p, ui_figure_strong, w, a->p[j], 3));
     if (masked || below || !(a->p[j] > 0)) return;
     float h = fminf(BAR_H, pitch - GAP * 0.5f);
-    float bar = fmaxf(LEAST_BAR, a->p[j] * BAR_MOST * p->w / PICTURE_W);
+    float most = BAR_MOST * p->w / PICTURE_W; /* a weight that is given may be beyond 1 */
+    float bar = fminf(fmaxf(LEAST_BAR, a->p[j] * most), most);
     (void)scene_rect(u->sc, (struct scene_rect){at(p, AT_BAR), cy - h / 2, bar, h},
                      fminf(PANEL_BAR_RADIUS, bar / 2), scene_token_hue(j));
+    if (a->p[j] > 1) panel_beyond(p, at(p, AT_BAR) + bar, cy, h);
 }
 
 static void draw_table(struct panel *p, const struct apart *a)
@@ -145,7 +147,8 @@ static void list_line(const struct panel *p, int j, float cy, float pitch, float
     const struct scene_theme *t = u->theme;
     float value_w = ui_width(u, ui_figure, "0.0000"), end = p->x + p->w;
     float left = p->x + LIST_LABEL_W + GAP, right = end - 2 * (value_w + GAP);
-    float h = fminf(LIST_BAR_H, pitch - GAP * 0.5f), bar = (right - left) * share;
+    float h = fminf(LIST_BAR_H, pitch - GAP * 0.5f);
+    float bar = (right - left) * fminf(share, 1);
     if (share > 0) bar = fmaxf(bar, LEAST_BAR);
     if (bar > 0)
         (void)scene_rect(u->sc, (struct scene_rect){left, cy - h / 2, bar, h},
