@@ -17,20 +17,28 @@ static bool along(const struct grid *g, bool rows)
                                  : step_rows_are_tokens(g->tensor);
 }
 
-/* A new row may be thinner than a point: it is drawn so thick that its colours are seen,
- * its middle where it is. */
+/* By how much a cell of size `cell` that is drawn `thick` instead is moved, n of them side
+ * by side: its middle stays where it is, unless it would leave the matrix. */
+static float moved(float at, float cell, float thick, int n)
+{
+    float all = (float)n * cell;
+    float middle = fmaxf(fminf((at + 0.5f) * cell, all - thick / 2), thick / 2);
+    return middle - (at + 0.5f) * thick;
+}
+
+/* A new row may be thinner than a point: it is drawn so thick that its colours are seen. */
 struct grid pass_lane(const struct brush *b, struct grid g)
 {
-    float row = (float)b->pass.from + 0.5f;
+    float row = (float)b->pass.from;
     if (!b->decoding || b->pass.to - b->pass.from > 1) return g;
     if (g.transposed && g.cell_w * b->view.zoom < lane_w && is_kept(g.tensor)) {
         float w = lane_w / b->view.zoom;
-        g.x += row * (g.cell_w - w);
+        g.x += moved(row, g.cell_w, w, g.cols);
         g.cell_w = w;
     }
     if (!g.transposed && along(&g, true) && g.cell_h * b->view.zoom < lane_h) {
         float h = lane_h / b->view.zoom;
-        g.y += row * (g.cell_h - h);
+        g.y += moved(row, g.cell_h, h, g.rows);
         g.cell_h = h;
     }
     return g;
