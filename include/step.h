@@ -523,6 +523,10 @@ struct step_pass step_pass_of(const struct step_state *s);
 bool step_is_decoding(const struct step_state *s);
 /* Whether the pass computes the cell or reads it from the cache. */
 bool step_pass_has(const struct step_state *s, struct step_ref r);
+/* The rows and columns of a tensor that are there after a pass: *row0 .. *row1 - 1, and
+ * *cols columns; each as it was where it is no token's. */
+void step_pass_rows(struct step_pass pass, enum attn_tensor t, int *row0, int *row1,
+                    int *cols);
 /* Whether a tensor's rows, or its columns, are tokens. */
 bool step_rows_are_tokens(enum attn_tensor t);
 bool step_cols_are_tokens(enum attn_tensor t);

@@ -322,5 +322,6 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     if (!loaded) src.label = r->model->label;
     if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     if (src.fits && next_for(s, st, key, wait)) src.next = &s->next;
+    there_show(&s->there, st, &src);
     return src;
 }

@@ -10,6 +10,7 @@
 #include "run.h"
 #include "scene.h"
 #include "texts.h"
+#include "there.h"
 #include "worker.h"
 
 struct source {
@@ -21,6 +22,7 @@ struct source {
     struct ghost_right toy_right;
     struct ghost toy_ghost;
     struct scene_ghost ghost; /* what source_for has given out; so heads */
+    struct there there;       /* of it in decode mode */
     struct scene_heads heads; /* what source_for has given out */
     struct scene_next next;   /* and this, */
     struct next_texts texts;  /*   with its texts */

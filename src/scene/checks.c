@@ -19,13 +19,13 @@ static void worst(double v, double *most, struct step_ref *where, struct step_re
 }
 
 static void check_weights(struct scene_checks *c, const struct attn_trace *t,
-                          const struct attn_ctx *attn)
+                          const struct attn_ctx *attn, struct step_pass pass)
 {
     struct attn_cmat p = attn_trace_view(t, ATTN_P, t->head);
     struct attn_cmat s = attn_trace_view(t, ATTN_S_MASKED, t->head);
     c->entropy_lo = INFINITY;
     c->entropy_hi = -INFINITY;
-    for (int i = 0; i < p.rows; i++) {
+    for (int i = pass.from; i < pass.to; i++) {
         double sum = 0;
         for (int j = 0; j < p.cols; j++) {
             sum += (double)at(p, i, j);
@@ -47,12 +47,13 @@ static void check_weights(struct scene_checks *c, const struct attn_trace *t,
 
 /* The quotient is correctly rounded: half a unit in the last place, at most. NaN is the
  * quotient of nothing. */
-static void check_scale(struct scene_checks *c, const struct attn_trace *t)
+static void check_scale(struct scene_checks *c, const struct attn_trace *t,
+                        struct step_pass pass)
 {
     struct attn_cmat s = attn_trace_view(t, ATTN_S_RAW, t->head);
     struct attn_cmat out = attn_trace_view(t, ATTN_S_SCALED, t->head);
     double root = sqrt((double)attn_d_head(t->dims));
-    for (int i = 0; i < s.rows; i++)
+    for (int i = pass.from; i < pass.to; i++)
         for (int j = 0; j < s.cols; j++) {
             double want = (double)at(s, i, j) / root, is = (double)at(out, i, j);
             if (is == want) continue; /* an infinity's too */
@@ -69,11 +70,12 @@ static bool is_in(struct attn_stats v, double x)
 
 /* A blend of values with weights that add up to 1 stays between the least and the
  * greatest of them. NaN lies between no numbers, and numbers between no NaN. */
-static void check_blend(struct scene_checks *c, const struct attn_trace *t)
+static void check_blend(struct scene_checks *c, const struct attn_trace *t,
+                        struct step_pass pass)
 {
     struct attn_cmat z = attn_trace_view(t, ATTN_Z, t->head);
     struct attn_stats v = t->stats[ATTN_V];
-    for (int i = 0; i < z.rows; i++)
+    for (int i = pass.from; i < pass.to; i++)
         for (int j = 0; j < z.cols; j++) {
             double x = (double)at(z, i, j);
             if (is_in(v, x)) continue;
@@ -83,11 +85,12 @@ static void check_blend(struct scene_checks *c, const struct attn_trace *t)
     if (c->n_odd[ATTN_V] > 0) worst((double)NAN, &c->blend, &c->blend_at, c->odd[ATTN_V]);
 }
 
-static void check_residual(struct scene_checks *c, const struct attn_trace *t)
+static void check_residual(struct scene_checks *c, const struct attn_trace *t,
+                           struct step_pass pass)
 {
     struct attn_cmat y = attn_trace_view(t, ATTN_Y, t->head);
     struct attn_cmat p = attn_trace_view(t, ATTN_Y_PROJ, t->head);
-    for (int i = 0; i < y.rows; i++)
+    for (int i = pass.from; i < pass.to; i++)
         for (int j = 0; j < y.cols; j++) {
             double is = (double)at(y, i, j);
             double want = (double)(at(p, i, j) + at(t->h, i, j));
@@ -103,7 +106,8 @@ static bool is_odd(enum attn_tensor t, float v)
     return isnan(v) || (isinf(v) && !(t == ATTN_S_MASKED && v < 0));
 }
 
-static void find_odd(struct scene_checks *c, const struct attn_trace *t)
+static void find_odd(struct scene_checks *c, const struct attn_trace *t,
+                     struct step_pass pass)
 {
     for (int id = 0; id < ATTN_TENSOR_COUNT; id++) {
         const struct attn_stats *s = &t->stats[id];
@@ -112,8 +116,10 @@ static void find_odd(struct scene_checks *c, const struct attn_trace *t)
         c->n_odd[id] = s->n_nan + s->n_pos_inf + (masked ? 0 : s->n_neg_inf);
         if (c->n_odd[id] == 0) continue;
         struct attn_cmat m = attn_trace_view(t, (enum attn_tensor)id, t->head);
-        for (int i = 0; i < m.rows && c->odd[id].tensor == ATTN_TENSOR_COUNT; i++)
-            for (int j = 0; j < m.cols; j++)
+        int i0 = 0, i1 = m.rows, cols = m.cols;
+        step_pass_rows(pass, (enum attn_tensor)id, &i0, &i1, &cols);
+        for (int i = i0; i < i1 && c->odd[id].tensor == ATTN_TENSOR_COUNT; i++)
+            for (int j = 0; j < cols; j++)
                 if (is_odd((enum attn_tensor)id, at(m, i, j))) {
                     c->odd[id] = (struct step_ref){(enum attn_tensor)id, i, j};
                     break;
@@ -124,6 +130,12 @@ static void find_odd(struct scene_checks *c, const struct attn_trace *t)
 void scene_check(struct scene_checks *c, const struct attn_trace *t,
                  const struct attn_ctx *attn)
 {
+    scene_check_pass(c, t, attn, (struct step_pass){0, t->dims.n_tok});
+}
+
+void scene_check_pass(struct scene_checks *c, const struct attn_trace *t,
+                      const struct attn_ctx *attn, struct step_pass pass)
+{
     const struct step_ref none = step_no_ref();
     *c = (struct scene_checks){.row_at = none,
                                .upper_at = none,
@@ -131,11 +143,23 @@ void scene_check(struct scene_checks *c, const struct attn_trace *t,
                                .scale_at = none,
                                .residual_at = none,
                                .blend_at = none};
-    find_odd(c, t);
-    check_weights(c, t, attn);
-    check_scale(c, t);
-    check_blend(c, t);
-    check_residual(c, t);
+    find_odd(c, t, pass);
+    check_weights(c, t, attn, pass);
+    check_scale(c, t, pass);
+    check_blend(c, t, pass);
+    check_residual(c, t, pass);
+    struct attn_cmat seen = attn_trace_view(t, ATTN_S_MASKED, t->head);
+    seen.data += (size_t)pass.from * (size_t)seen.ld;
+    seen.rows = pass.to - pass.from;
+    seen.cols = pass.to;
+    /* Behind the first row a pass has one alone, which sees every token that is there. */
+    bool all = !t->opts.causal || pass.from > 0;
+    c->seen = all ? attn_stats_of(seen) : attn_stats_causal(seen);
+    find_odd(c, t, pass);
+    check_weights(c, t, attn, pass);
+    check_scale(c, t, pass);
+    check_blend(c, t, pass);
+    check_residual(c, t, pass);
     c->seen = attn_stats_causal(attn_trace_view(t, ATTN_S_MASKED, t->head));
     if (!t->opts.causal)
         c->seen = attn_stats_of(attn_trace_view(t, ATTN_S_MASKED, t->head));

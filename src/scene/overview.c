@@ -175,6 +175,12 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
         .focus_row1 = side,
         .focus_col1 = side,
     };
+    if (step_is_decoding(s)) { /* a part of an image may stand for several rows */
+        int n = step_place_of(s)->dims.n_tok;
+        struct step_pass pass = step_pass_of(s);
+        heat.row0 = side * pass.from / n;
+        heat.row1 = heat.col1 = (side * pass.to + n - 1) / n;
+    }
     (void)scene_heat(sc, &heat);
     return true;
 }

@@ -33,6 +33,17 @@ bool step_pass_has(const struct step_state *s, struct step_ref r)
     return !step_cols_are_tokens(r.tensor) || r.col < pass.to;
 }
 
+void step_pass_rows(struct step_pass pass, enum attn_tensor t, int *row0, int *row1,
+                    int *cols)
+{
+    bool kept = t == ATTN_K || t == ATTN_V;
+    if (step_rows_are_tokens(t)) {
+        *row0 = kept ? 0 : pass.from;
+        *row1 = pass.to;
+    }
+    if (step_cols_are_tokens(t)) *cols = pass.to;
+}
+
 void decode_hold(struct step_state *s)
 {
     struct step_place *p = step_here(s);

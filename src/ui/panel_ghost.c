@@ -68,18 +68,25 @@ static void thumb(const struct ui *u, struct scene_rect box, enum step_see see,
         fmaxf(u->src->trace->stats[id].max_abs, u->src->ghost->right->stats[id].max_abs);
     if (see == STEP_SEE_DIFFERENCE) range = t->stats[id].max_abs;
     if (!(range > 0)) range = 1;
+    float lo = weights ? 0 : -range, hi = weights ? 1 : range;
+    if (weights) scene_weights_range(u->src, &lo, &hi);
+    int row0 = 0, row1 = m.rows, cols = m.cols;
+    if (step_is_decoding(u->s)) /* what is there fills the box */
+        step_pass_rows(step_pass_of(u->s), id, &row0, &row1, &cols);
+    float cell_h = box.h / (float)(row1 - row0);
     struct scene_heat heat = {.m = m,
                               .key = key_of(u, see, id),
                               .x = box.x,
-                              .y = box.y,
-                              .cell_w = box.w / (float)m.cols,
-                              .cell_h = box.h / (float)m.rows,
-                              .row1 = m.rows,
-                              .col1 = m.cols,
+                              .y = box.y - (float)row0 * cell_h,
+                              .cell_w = box.w / (float)cols,
+                              .cell_h = cell_h,
+                              .row0 = row0,
+                              .row1 = row1,
+                              .col1 = cols,
                               .shown = (int64_t)m.rows * m.cols,
                               .map = weights ? MAP_SEQUENTIAL : MAP_DIVERGING,
-                              .lo = weights ? 0 : -range,
-                              .hi = weights ? 1 : range,
+                              .lo = lo,
+                              .hi = hi,
                               .log = weights && u->s->log_weights,
                               .gain = 1,
                               .mask_from = INT_MAX,
@@ -160,6 +167,9 @@ void panel_ghost(struct panel *p)
               (enum step_see)see, id);
     p->y += h + NAME_H;
     struct attn_cmat m = attn_trace_view(u->src->trace, id, u->src->trace->head);
+    int row0 = 0, row1 = m.rows, cols = m.cols;
+    if (step_is_decoding(u->s))
+        step_pass_rows(step_pass_of(u->s), id, &row0, &row1, &cols);
     if (c->row < 0) {
         line(p, p->y + LINE_H * 0.5f, "every cell is as it should be", "");
     } else {
@@ -169,7 +179,7 @@ void panel_ghost(struct panel *p)
         line(p, p->y + LINE_H * 0.5f, cell_name(u, id, c->row, c->col, room), both);
         line(p, p->y + LINE_H * 1.5f, "cells that differ",
              scene_print(sc, "%s of %s", scene_count(sc, c->count),
-                         scene_count(sc, (int64_t)m.rows * m.cols)));
+                         scene_count(sc, (int64_t)(row1 - row0) * cols)));
     }
     struct attn_row was = row_of(u, g->right, p->at.row);
     struct attn_row is = row_of(u, u->src->trace, p->at.row);
