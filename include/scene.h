@@ -420,6 +420,8 @@ struct scene_derivation {
  * is in motion or not; none where its matrix is not drawn. A pinned score is that of the
  * stage in view. */
 struct step_ref scene_cell_of(const struct step_state *s);
+/* The same, whatever the pointer is on. */
+struct step_ref scene_kept_cell(const struct step_state *s);
 /* false: there is no such number in the trace. */
 bool scene_derive(struct scene_derivation *d, const struct scene_source *src,
                   struct step_ref ref);
@@ -428,6 +430,8 @@ bool scene_derive_agrees(const struct scene_derivation *d);
 float derive_number(const struct derive_series *s, int k);
 struct step_ref derive_ref(const struct derive_series *s, int k);
 double derive_term(const struct scene_derivation *d, int k); /* DOT: a_k * b_k */
+/* Whether a cell is one of the numbers that d is made of. */
+bool scene_is_operand(const struct scene_derivation *d, struct step_ref r);
 /* The operands that are shown: all terms, or the `most` of largest magnitude, in at; the
  * largest first, or, by_place, in their order. SOFTMAX: of the row, its own among them.
  * Returns how many. */
@@ -488,7 +492,9 @@ struct scene {
     float pane_by; /* two heads: the second's canvas is so far right of canvas; else 0 */
     struct scene_order order; /* n = 0: the overview is not open */
     struct scene_asked asked; /* by the tour */
-    struct arena *mem;        /* texts; until the next frame */
+    /* Of the cell dived into or pinned, whose operands a click dives into; NULL: none. */
+    const struct scene_derivation *apart;
+    struct arena *mem; /* texts; until the next frame */
     const struct font_metrics *font;
 };
 
@@ -615,6 +621,10 @@ struct scene_item *scene_text(struct scene *sc, float x, float baseline,
                               struct scene_rgba color, const char *text);
 const char *scene_print(struct scene *sc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Bytes of the longest start of text that fits width, at a word's end where there is one: no
+ * line breaks beside "=", a times sign and the like. */
+int scene_line_fit(const struct scene *sc, enum scene_font font, float size, float width,
+                   const char *text);
 /* Wraps text to width; returns the baseline after the last line. */
 float scene_paragraph(struct scene *sc, float x, float baseline, float width,
                       float leading, enum scene_font font, float size,
@@ -651,6 +661,8 @@ const char *scene_number(struct scene *sc, float value, int decimals);
 const char *scene_digits(struct scene *sc, double value, int digits);
 /* A count, its thousands apart: 1,048,576. */
 const char *scene_count(struct scene *sc, int64_t n);
+/* Row and column in subscript digits, from 1; col < 0: the row alone. */
+const char *scene_index(struct scene *sc, int row, int col);
 const char *scene_signed(struct scene *sc, float value, int decimals); /* "+0.548" */
 
 /* ---- hit testing and tests --------------------------------------------------------------- */
@@ -660,6 +672,8 @@ struct scene_at {
     struct step_ref cell;          /* HIT_CELLS: the cell */
 };
 struct scene_at scene_pick(const struct scene *sc, float x, float y);
+/* Whether what lies there is a cell that the motion has not computed yet. */
+bool scene_is_to_come(const struct scene_at *at);
 /* Box of an item in points (text: its line box). */
 struct scene_rect scene_item_box(const struct scene *sc, const struct scene_item *it);
 /* The item of control id, or NULL. */

@@ -54,6 +54,9 @@ struct ui_pointer {
     float press_x, press_y;
     struct scene_hit press; /* what was pressed, kind HIT_NONE: nothing */
     struct scene_rect press_box;
+    /* What a second click does where the first has dived into the cell; STEP_NONE: it has
+     * not. */
+    struct step_action second;
 };
 
 /* Turns one event into actions, by the scene that the person sees. */

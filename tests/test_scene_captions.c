@@ -63,12 +63,11 @@ static const char *const names[] = {"the", "\u00B7cat", "\u00B7sat", "\u00B7down
 static const char *num(float v, char out[32])
 {
     double at = fabs((double)v);
-    bool small = at > 0 && at <= 0.005;
-    (void)snprintf(out, 32, "%s%.2f",
-                   small   ? (v < 0 ? ">\u2212" : "<")
-                   : v < 0 ? "\u2212"
-                           : "",
-                   small ? 0.01 : at);
+    (void)snprintf(out, 32,
+                   at < 1e-6 ? "%s%.2e"
+                   : at < 1  ? "%s%#.3g"
+                             : "%s%.2f",
+                   v < 0 ? "\u2212" : "", at);
     if (v == 0) (void)snprintf(out, 32, "0");
     return out;
 }
@@ -132,20 +131,20 @@ static void lengths_are_those_of_the_vectors(void **state)
     struct scene_case c;
     case_open(&c, STEP_TOY);
     for (int i = 0; i < 5; i++) {
-        char want[200];
+        char want[200], a[32], b[32], d[32];
         case_place(&c)->row = i;
-        (void)snprintf(
-            want, sizeof want,
-            "looks for, length %.2f), a key (what it offers, %.2f) and a value "
-            "(what it hands over, %.2f)",
-            length(row_of(&c, ATTN_Q, i), 4), length(row_of(&c, ATTN_K, i), 4),
-            length(row_of(&c, ATTN_V, i), 4));
+        (void)snprintf(want, sizeof want,
+                       "looks for, length %s), a key (what it offers, %s) and a value "
+                       "(what it hands over, %s)",
+                       num((float)length(row_of(&c, ATTN_Q, i), 4), a),
+                       num((float)length(row_of(&c, ATTN_K, i), 4), b),
+                       num((float)length(row_of(&c, ATTN_V, i), 4), d));
         check_says(&c, ATTN_PROJECTIONS, want);
         (void)snprintf(want, sizeof want,
-                       "into a vector of length %.2f, added to h, the residual stream, "
-                       "of length %.2f.",
-                       length(row_of(&c, ATTN_Y_PROJ, i), 8),
-                       length(row_of(&c, ATTN_H, i), 8));
+                       "into a vector of length %s, added to h, the residual stream, "
+                       "of length %s.",
+                       num((float)length(row_of(&c, ATTN_Y_PROJ, i), 8), a),
+                       num((float)length(row_of(&c, ATTN_H, i), 8), b));
         check_says(&c, ATTN_OUTPUT, want);
     }
     case_close(&c);
@@ -215,13 +214,13 @@ static void as_large_ones_are_said_together(void **state)
     case_run(&c);
     case_place(&c)->row = 2;
     check_says(&c, ATTN_SOFTMAX,
-               "gives most, 0.33 each, to \u201Cthe\u201D and 2 others alike");
+               "gives most, 0.333 each, to \u201Cthe\u201D and 2 others alike");
     check_says(
         &c, ATTN_SCORES,
         "wants most, with a score of 0, what \u201Cthe\u201D and 4 others alike offer.");
     case_place(&c)->row = 1;
     check_says(&c, ATTN_SOFTMAX,
-               "gives most, 0.50 each, to \u201Cthe\u201D and 1 other alike");
+               "gives most, 0.500 each, to \u201Cthe\u201D and 1 other alike");
     case_close(&c);
 }
 
@@ -382,6 +381,82 @@ static void a_sum_under_way_is_told_as_far_as_it_is(void **state)
     case_close(&c);
 }
 
+/* Small numbers keep three digits: no "<0.01" where the panel says 0.0009. */
+static void small_figures_keep_three_digits(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_GPT2);
+    struct attn_cmat p = scene_tensor_view(&c.src, ATTN_P);
+    int tiny = 0;
+    for (int j = 0; j < p.cols; j++) {
+        char want[64], is[32];
+        float v = row_of(&c, ATTN_P, p.rows - 1)[j];
+        if (!(v > 0) || !(v < 0.005f)) continue;
+        c.state.hover = (struct step_ref){ATTN_P, p.rows - 1, j};
+        (void)snprintf(want, sizeof want, "a weight of %s,", num(v, is));
+        check_says(&c, ATTN_SOFTMAX, want);
+        tiny++;
+    }
+    assert_true(tiny > 0);
+    case_close(&c);
+}
+
+static bool ends_in_sign(const char *text, bool at_start)
+{
+    static const char *const signs[] = {"=", "\u00D7", "\u00F7"};
+    size_t n = strlen(text);
+    for (size_t k = 0; k < 3; k++) {
+        size_t m = strlen(signs[k]);
+        const char *at = at_start ? text : text + n - m;
+        if (n >= m && strncmp(at, signs[k], m) == 0) return true;
+    }
+    return false;
+}
+
+/* "N \u00D7 N" and "k = \u22120.73" stay on one line; and a term that does not is reached in
+ * both. */
+static void lines_break_beside_no_sign_and_terms_are_whole(void **state)
+{
+    (void)state;
+    int wrapped = 0;
+    for (int scale = 0; scale < 2; scale++) {
+        struct scene_case c;
+        case_open(&c, (enum step_scale)scale);
+        for (int k = 0; k < 70 * ATTN_STAGE_COUNT; k++) {
+            float w = 1024 + 7 * (float)(k / ATTN_STAGE_COUNT);
+            case_place(&c)->row = k % 5;
+            case_show(&c, (enum attn_stage)(k % ATTN_STAGE_COUNT), 1, w, 640);
+            char text[1024] = "";
+            int touched = 0, terms = 0, parts = 0, n = 0;
+            size_t ends[8] = {0};
+            for (int i = 0; i < c.sc.n; i++) {
+                const struct scene_item *it = &c.sc.items[i];
+                if (it->hit.id >= SCENE_TERM_ID && it->hit.id < SCENE_TERM_END) touched++;
+                if (it->kind != SCENE_TEXT || it->u.text.font != FONT_UI ||
+                    it->u.text.y <= c.sc.canvas.y + c.sc.canvas.h)
+                    continue;
+                assert_false(ends_in_sign(it->u.text.text, false));
+                assert_false(ends_in_sign(it->u.text.text, true));
+                size_t at = strlen(text);
+                (void)snprintf(text + at, sizeof text - at, "%s ", it->u.text.text);
+                if (n < 8) ends[n++] = strlen(text) - 1;
+            }
+            const char *meaning, *at = text;
+            for (int len = 0; (at = scene_term_in(text, at, &len, &meaning)); at += len) {
+                terms++;
+                for (int i = 0; i < n; i++)
+                    parts += ends[i] > (size_t)(at - text) &&
+                             ends[i] < (size_t)(at - text + len);
+            }
+            assert_int_equal(touched, terms + parts);
+            wrapped += parts;
+        }
+        case_close(&c);
+    }
+    assert_true(wrapped > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +467,8 @@ int main(void)
         cmocka_unit_test(the_motion_s_cell_is_the_caption_s),
         cmocka_unit_test(as_large_ones_are_said_together),
         cmocka_unit_test(nan_has_no_largest_figure),
+        cmocka_unit_test(small_figures_keep_three_digits),
+        cmocka_unit_test(lines_break_beside_no_sign_and_terms_are_whole),
         cmocka_unit_test(one_token_and_switches_are_said_as_they_are),
         cmocka_unit_test(broken_stages_name_the_row_too),
         cmocka_unit_test(a_run_that_does_not_fit_is_not_quoted),

@@ -361,6 +361,116 @@ static void a_double_click_edits_a_cell(void **state)
     case_close(&u.c);
 }
 
+static void pin(struct ui_case *u, enum attn_stage stage, struct step_ref cell)
+{
+    u->c.state.stage = stage;
+    u->c.state.time = 1;
+    assert_true(
+        step_apply(&u->c.state, (struct step_action){.verb = STEP_PIN, .ref = cell}));
+    ui_show(u, W, H);
+}
+
+/* A click there, as an action. */
+static struct step_action click_on(struct ui_case *u, struct step_ref cell)
+{
+    struct scene_rect b;
+    if (!scene_cell_box(&u->c.sc, cell, &b))
+        fail_msg("%s: %s is not drawn", case_where(&u->c).text,
+                 scene_tensor_name(cell.tensor));
+    ui_click(u, b.x + b.w / 2, b.y + b.h / 2);
+    assert_int_equal(u->out.n, 1);
+    assert_true(step_ref_is(u->out.at[0].ref, cell));
+    return u->out.at[0];
+}
+
+static void a_click_on_an_operand_dives(void **state)
+{
+    (void)state;
+    struct ui_case u;
+    open_toy(&u);
+    const struct step_ref cell = {ATTN_S_RAW, 3, 1}, k = {ATTN_K, 1, 2};
+    pin(&u, ATTN_SCORES, cell);
+    for (int c = 0; c < 4; c++) {
+        for (int i = 0; i < 5; i++) {
+            struct step_action a = click_on(&u, (struct step_ref){ATTN_Q, i, c});
+            assert_int_equal(a.verb, i == 3 ? STEP_DIVE : STEP_PIN);
+            a = click_on(&u, (struct step_ref){ATTN_K, i, c});
+            assert_int_equal(a.verb, i == 1 ? STEP_DIVE : STEP_PIN);
+        }
+        struct step_action a = click_on(&u, (struct step_ref){ATTN_S_RAW, 3, c});
+        assert_int_equal(a.verb, STEP_PIN);
+    }
+    /* a second click takes the dive back, and the operand is edited where it was */
+    (void)click_on(&u, k);
+    float x = u.pointer.x, y = u.pointer.y;
+    ui_apply(&u);
+    assert_int_equal(u.c.state.dive.n, 1);
+    assert_int_equal(u.c.state.stage, ATTN_PROJECTIONS);
+    ui_show(&u, W, H);
+    ui_send(&u, (struct ui_event){.kind = UI_DOWN, .x = x, .y = y, .clicks = 2});
+    ui_apply(&u);
+    assert_int_equal(u.c.state.stage, ATTN_SCORES);
+    assert_int_equal(u.c.state.dive.n, 0);
+    assert_true(step_ref_is(u.c.state.field.at, k));
+    assert_true(step_field_is_open(&u.c.state));
+    ui_point(&u, UI_UP, x, y);
+    assert_int_equal(u.out.n, 0);
+    case_close(&u.c);
+}
+
+/* Operands that have given their place to what was made of them stand beside it. */
+static void operands_of_every_stage_are_in_view(void **state)
+{
+    (void)state;
+    static const struct {
+        enum attn_stage stage;
+        enum attn_tensor cell, operand;
+    } cases[] = {{ATTN_PROJECTIONS, ATTN_X, ATTN_H},
+                 {ATTN_PROJECTIONS, ATTN_Q, ATTN_X},
+                 {ATTN_SCORES, ATTN_S_RAW, ATTN_K},
+                 {ATTN_SCALE, ATTN_S_SCALED, ATTN_S_RAW},
+                 {ATTN_MASK, ATTN_S_MASKED, ATTN_S_SCALED},
+                 {ATTN_SOFTMAX, ATTN_P, ATTN_S_MASKED},
+                 {ATTN_WEIGHTED_SUM, ATTN_Z, ATTN_P},
+                 {ATTN_OUTPUT, ATTN_Y, ATTN_H}};
+    for (int scale = 0; scale < 2; scale++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            struct ui_case u = {0};
+            case_open(&u.c, (enum step_scale)scale);
+            pin(&u, cases[k].stage, (struct step_ref){cases[k].cell, 2, 1});
+            int row = cases[k].operand == ATTN_K ? 1 : 2;
+            struct step_action a =
+                click_on(&u, (struct step_ref){cases[k].operand, row, 1});
+            if (a.verb != STEP_DIVE)
+                fail_msg("%s, case %d", case_where(&u.c).text, (int)k);
+            ui_apply(&u);
+            assert_int_equal(u.c.state.dive.n, 1);
+            ui_show(&u, W, H);
+            case_close(&u.c);
+        }
+}
+
+static void what_is_not_computed_yet_tells_no_number(void **state)
+{
+    (void)state;
+    struct ui_case u;
+    float x, y;
+    open_toy(&u);
+    u.c.state.stage = ATTN_SCORES;
+    u.c.state.time = 0.5f;
+    ui_show(&u, W, H);
+    cell_at(heat_of(&u, ATTN_S_RAW), 4, 4, &x, &y);
+    ui_point(&u, UI_MOVE, x, y);
+    assert_int_equal(u.out.n, 0);
+    ui_show(&u, W, H);
+    assert_non_null(ui_find_text(&u, "S: not computed yet"));
+    cell_at(heat_of(&u, ATTN_S_RAW), 0, 0, &x, &y);
+    ui_point(&u, UI_MOVE, x, y);
+    assert_int_equal(u.out.n, 1);
+    assert_int_equal(u.out.at[0].verb, STEP_HOVER);
+    case_close(&u.c);
+}
+
 static void a_double_click_fits_the_matrix(void **state)
 {
     (void)state;
@@ -524,6 +634,9 @@ int main(void)
         cmocka_unit_test(hovering_speaks_only_when_the_cell_changes),
         cmocka_unit_test(the_wheel_zooms_and_a_drag_pans),
         cmocka_unit_test(a_double_click_edits_a_cell),
+        cmocka_unit_test(a_click_on_an_operand_dives),
+        cmocka_unit_test(operands_of_every_stage_are_in_view),
+        cmocka_unit_test(what_is_not_computed_yet_tells_no_number),
         cmocka_unit_test(a_double_click_fits_the_matrix),
         cmocka_unit_test(sliders_run_from_end_to_end),
         cmocka_unit_test(the_focus_visits_every_control_once),

@@ -8,13 +8,14 @@
 
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 /* Type and spacing of the stage's head and foot, in points. */
 static const float head_x = 32, title_y = 46, title_size = 24, formula_y = 72;
 static const float formula_size = 15, shapes_size = 13, shapes_gap = 22;
 static const float caption_size = 16, caption_leading = 24.5f, caption_up = 90;
 static const float caption_size_small = 14, caption_leading_small = 19,
-                   caption_up_small = 78;
+                   caption_up_small = 78, caption_up_low = 27;
 static const float cost_size = 12, cost_size_least = 9, cost_up = 16, cost_line = 1.3f,
                    canvas_inset_small = 22, presenter_corner = 28; /* the way out */
 static const float low_stage = 720; /* under it the caption is small, as above the code */
@@ -74,41 +75,68 @@ static void what_if_draw(const struct stage *st, const struct step_state *s)
                      scene_fit_text(sc, FONT_UI_MEDIUM, size, room, text));
 }
 
-/* A dotted line under each term of the glossary in what was drawn from item n on; its
- * meaning is its hover text, and is shown where it has the keyboard focus. */
-static void terms_draw(const struct stage *st, int n)
+/* The part of a term that stands in the line drawn by item i, bytes from..to of its text. */
+static void term_draw(const struct stage *st, int i, int from, int to, int id,
+                      const char *meaning)
 {
-    int id = SCENE_TERM_ID;
     static const float below = 3.5f;
     struct scene *sc = st->b.sc;
-    int to = sc->n;
-    for (int i = n; i < to; i++) {
-        if (sc->items[i].kind != SCENE_TEXT) continue;
-        const char *text = sc->items[i].u.text.text, *meaning = NULL, *at;
-        float size = sc->items[i].u.text.size, x0 = sc->items[i].u.text.x;
-        float y = sc->items[i].u.text.y;
-        int len = 0;
-        for (const char *from = text;
-             (at = scene_term_in(text, from, &len, &meaning)) != NULL; from = at + len) {
-            float x = x0 + font_width(sc->font, FONT_UI, size, text, (int)(at - text));
-            float w = font_width(sc->font, FONT_UI, size, at, len);
-            scene_line(sc, x, y + below, x + w, y + below, 1, st->b.theme->ink_faint)
-                ->u.line.dash = 1.5f;
-            struct scene_item *touch =
-                scene_rect(sc, (struct scene_rect){x, y - size, w, size + below + 2}, 0,
-                           scene_fade(st->b.theme->paper, 0));
-            touch->hit.kind = HIT_COVER;
-            touch->hit.tip = meaning;
-            if (id < SCENE_TERM_END) touch->hit.id = id++;
+    const char *text = sc->items[i].u.text.text;
+    float size = sc->items[i].u.text.size, y = sc->items[i].u.text.y;
+    float x = sc->items[i].u.text.x + font_width(sc->font, FONT_UI, size, text, from);
+    float w = font_width(sc->font, FONT_UI, size, text + from, to - from);
+    scene_line(sc, x, y + below, x + w, y + below, 1, st->b.theme->ink_faint)
+        ->u.line.dash = 1.5f;
+    struct scene_item *touch =
+        scene_rect(sc, (struct scene_rect){x, y - size, w, size + below + 2}, 0,
+                   scene_fade(st->b.theme->paper, 0));
+    touch->hit.kind = HIT_COVER;
+    touch->hit.tip = meaning;
+    if (id < SCENE_TERM_END) touch->hit.id = id;
+}
+
+/* A dotted line under each term of the glossary in text, whose lines were drawn from item n
+ * on; a term may go over from one line to the next. Its meaning is its hover text, and is
+ * shown where it has the keyboard focus. */
+static void terms_draw(const struct stage *st, const char *text, int n)
+{
+    int id = SCENE_TERM_ID, to = st->b.sc->n, len = 0, from = 0;
+    const char *meaning = NULL, *term = scene_term_in(text, text, &len, &meaning);
+    for (int i = n; i < to && term; i++) {
+        while (text[from] == ' ') from++;
+        int end = from + (int)strlen(st->b.sc->items[i].u.text.text);
+        while (term && (int)(term - text) < end) {
+            int at = (int)(term - text), last = at + len;
+            term_draw(st, i, (at > from ? at : from) - from,
+                      (last < end ? last : end) - from, id++, meaning);
+            if (last > end) break; /* its rest is in the next line */
+            term = scene_term_in(text, term + len, &len, &meaning);
         }
+        from = end;
     }
+}
+
+/* What two small lines hold of a caption: its first sentences, or the start of the first. */
+static const char *caption_start(struct scene *sc, float width, const char *text)
+{
+    int first = scene_line_fit(sc, FONT_UI, caption_size_small, width, text);
+    const char *rest = text + first;
+    while (*rest == ' ') rest++;
+    int most =
+        (int)(rest - text) + scene_line_fit(sc, FONT_UI, caption_size_small, width, rest);
+    if (!text[most]) return text;
+    int end = 0;
+    for (int i = 0; i < most; i++)
+        if (text[i] == '.' && text[i + 1] == ' ') end = i + 1;
+    if (end) return scene_print(sc, "%.*s", end, text);
+    const char *cut = scene_fit_text(sc, FONT_UI, caption_size_small, width, rest);
+    return scene_print(sc, "%.*s%s", (int)(rest - text), text, cut);
 }
 
 static void foot_draw(const struct stage *st, const struct stage_words *w)
 {
     struct scene *sc = st->b.sc;
     const struct scene_rect *f = &sc->frame.stage;
-    if (!scene_has_foot(f->h)) return;
     int n = sc->n;
     bool small = f->w < 760 || f->h < low_stage;
     float size = small ? caption_size_small : caption_size;
@@ -116,9 +144,16 @@ static void foot_draw(const struct stage *st, const struct stage_words *w)
     float x = f->x + (f->w < 640 ? canvas_inset_small : head_x);
     float bottom = f->y + f->h;
     float width = f->x + f->w - x - 24;
+    if (!scene_has_foot(f->h)) {
+        const char *start = caption_start(sc, width, w->caption);
+        (void)scene_paragraph(sc, x, bottom - caption_up_low, width, leading, FONT_UI,
+                              size, st->b.theme->ink, start);
+        terms_draw(st, start, n);
+        return;
+    }
     (void)scene_paragraph(sc, x, bottom - (small ? caption_up_small : caption_up), width,
                           leading, FONT_UI, size, st->b.theme->ink, w->caption);
-    terms_draw(st, n);
+    terms_draw(st, w->caption, n);
     float natural = font_width(sc->font, FONT_MONO, cost_size, w->cost, -1);
     if (st->b.s->presenter.on) width -= presenter_corner;
     float fit = fmaxf(cost_size * fminf(1, (width - 1) / natural), cost_size_least);
@@ -156,10 +191,11 @@ static bool same_dims(struct attn_dims a, struct attn_dims b)
 /* The code drawer takes its room from the stage. */
 static void code_room(struct scene *sc, const struct step_state *s)
 {
-    static const float share = 0.32f, least = 152, most = 260;
+    static const float share = 0.32f, least = 152, most = 260, low = 144;
     struct scene_rect *f = &sc->frame.stage;
     if (!s->code.open) return;
     float h = fminf(fmaxf(f->h * share, least), most);
+    if (!scene_has_foot(f->h - h)) h = low; /* two lines of the caption stay */
     f->h -= h;
     sc->frame.code = (struct scene_rect){f->x, f->y + f->h, f->w, h};
 }
@@ -238,6 +274,7 @@ void scene_build(struct scene *sc, const struct step_state *state,
     const struct scene_source *src = seen.src;
     sc->order = (struct scene_order){.n = 0};
     sc->pane_by = 0;
+    sc->apart = NULL;
     sc->asked = (struct scene_asked){.kind = ASK_NOTHING};
     if (s->presenter.on)
         sc->frame = scene_frame_presented(sc->w, sc->h,

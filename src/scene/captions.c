@@ -19,6 +19,15 @@ struct view {
 
 /* ---- figures --------------------------------------------------------------------------- */
 
+/* Three significant digits below 1, else two decimals. */
+static const char *figure(const struct view *v, float value)
+{
+    double size = fabs((double)value);
+    if (!(size < 1) || size == 0) return scene_number(v->sc, value, 2);
+    if (size < 1e-6) return scene_print(v->sc, "%s%.2e", value < 0 ? "\u2212" : "", size);
+    return scene_number(v->sc, value, 2 - (int)floor(log10(size)));
+}
+
 /* Row i of a matrix of the run; NULL: there is none, or it is another state's. */
 static const float *row_of(const struct view *v, enum attn_tensor t, int i, int *n)
 {
@@ -33,7 +42,7 @@ static const char *cell(const struct view *v, enum attn_tensor t)
     int n = 0;
     const float *row = row_of(v, t, v->at.row, &n);
     if (!row || v->at.col < 0 || v->at.col >= n) return NULL;
-    return scene_number(v->sc, row[v->at.col], 2);
+    return figure(v, row[v->at.col]);
 }
 
 /* The largest numbers of a row: the first place, and how many are as large. */
@@ -62,7 +71,7 @@ static const char *length_of(const struct view *v, enum attn_tensor t)
     const float *row = row_of(v, t, v->at.row, &n);
     double sum = 0;
     for (int j = 0; row && j < n; j++) sum += (double)row[j] * (double)row[j];
-    return row ? scene_number(v->sc, (float)sqrt(sum), 2) : NULL;
+    return row ? figure(v, (float)sqrt(sum)) : NULL;
 }
 
 /* "“·sat”", or "token 3". */
@@ -95,7 +104,7 @@ static const char *so_far(const struct view *v, int group)
         !scene_dot_part(v->src, &scene_stages[v->s->stage], group, v->at.row, v->at.col,
                         v->terms, &sum))
         return NULL;
-    return scene_number(v->sc, sum, 2);
+    return figure(v, sum);
 }
 
 /* ---- stages ---------------------------------------------------------------------------- */
@@ -172,7 +181,7 @@ static const char *say_scores(const struct view *v)
         return scene_print(v->sc,
                            "One query meets one key: the only score is %s, a dot product "
                            "of %d terms. %s",
-                           scene_number(v->sc, top.value, 2), v->d_head, grid);
+                           figure(v, top.value), v->d_head, grid);
     if (!row)
         return scene_print(v->sc,
                            "Every query meets every key: a dot product says how much the "
@@ -181,8 +190,8 @@ static const char *say_scores(const struct view *v)
     return scene_print(v->sc,
                        "Every query meets every key. %s wants most, with a score of %s, "
                        "what %s offer%s. %s",
-                       who(v), scene_number(v->sc, top.value, 2), those(v, top),
-                       top.n == 1 ? "s" : "", grid);
+                       who(v), figure(v, top.value), those(v, top), top.n == 1 ? "s" : "",
+                       grid);
 }
 
 static const char *say_scale(const struct view *v)
@@ -200,15 +209,14 @@ static const char *say_scale(const struct view *v)
             "longer the vectors, the wider they spread, and the nearer "
             "softmax comes to picking a single token.",
             figures ? scene_print(v->sc, ", and row %d keeps %s", v->at.row + 1,
-                                  scene_number(v->sc, a.value, 2))
+                                  figure(v, a.value))
                     : "");
     const char *example =
         was && is ? scene_print(v->sc, "Row %d, column %d: %s \u00F7 %.4g = %s. ",
                                 v->at.row + 1, v->at.col + 1, was,
                                 attn_divisor_of(v->s->opts, v->d), is)
         : figures ? scene_print(v->sc, "%s: its largest score goes from %s to %s. ",
-                                who(v), scene_number(v->sc, a.value, 2),
-                                scene_number(v->sc, b.value, 2))
+                                who(v), figure(v, a.value), figure(v, b.value))
                   : "";
     return scene_print(
         v->sc,
@@ -270,10 +278,10 @@ static const char *say_top(const struct view *v)
     struct top b = top_of(row, n, a.at);
     if (a.n > 1)
         return scene_print(v->sc, "%s gives most, %s each, to %s. ", who(v),
-                           scene_number(v->sc, a.value, 2), those(v, a));
+                           figure(v, a.value), those(v, a));
     return scene_print(v->sc, "%s gives %s to %s and %s to %s. ", who(v),
-                       scene_number(v->sc, a.value, 2), token(v, a.at),
-                       scene_number(v->sc, b.value, 2), those(v, b));
+                       figure(v, a.value), token(v, a.at), figure(v, b.value),
+                       those(v, b));
 }
 
 static const char *say_softmax(const struct view *v)
@@ -338,7 +346,7 @@ static const char *say_weighted_sum(const struct view *v)
         "so is its colour. %s",
         who(v), seen, i + 1,
         a.n ? scene_print(v->sc, ", most of all %s\u2019s, %s", those(v, a),
-                          scene_number(v->sc, a.value, 2))
+                          figure(v, a.value))
             : "",
         later);
 }
@@ -435,7 +443,7 @@ const char *caption_example(struct scene *sc, const struct step_state *s,
     if (s->stage != ATTN_SCALE) return say_top(&v);
     if (!a.n || !b.n) return "";
     return scene_print(sc, "%s: its largest score goes from %s to %s. ", who(&v),
-                       scene_number(sc, a.value, 2), scene_number(sc, b.value, 2));
+                       figure(&v, a.value), figure(&v, b.value));
 }
 
 const char *stage_caption(struct scene *sc, const struct step_state *s,

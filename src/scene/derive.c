@@ -296,23 +296,40 @@ static bool is_drawn(enum attn_stage stage, enum attn_tensor t)
     }
 }
 
-struct step_ref scene_cell_of(const struct step_state *s)
+struct step_ref scene_kept_cell(const struct step_state *s)
 {
     static const enum attn_tensor grid[] = {[ATTN_SCORES] = ATTN_S_RAW,
                                             [ATTN_SCALE] = ATTN_S_SCALED,
                                             [ATTN_MASK] = ATTN_S_MASKED,
                                             [ATTN_SOFTMAX] = ATTN_P};
-    struct step_ref r = s->hover;
     if (step_is_covered(s)) return step_no_ref();
-    if (r.tensor != ATTN_TENSOR_COUNT)
-        return is_drawn(s->stage, r.tensor) ? r : step_no_ref();
     if (step_field_is_open(s)) return s->field.at;
-    r = step_cell_of(s);
+    struct step_ref r = step_cell_of(s);
     if (s->dive.n > 0) return r;
     if (!is_drawn(s->stage, r.tensor)) return step_no_ref();
     bool score = r.tensor >= ATTN_S_RAW && r.tensor <= ATTN_P;
     if (score && s->stage <= ATTN_SOFTMAX) r.tensor = grid[s->stage];
     return r;
+}
+
+struct step_ref scene_cell_of(const struct step_state *s)
+{
+    if (s->hover.tensor == ATTN_TENSOR_COUNT || step_is_covered(s))
+        return scene_kept_cell(s);
+    return is_drawn(s->stage, s->hover.tensor) ? s->hover : step_no_ref();
+}
+
+static bool series_has(const struct derive_series *s, int n, struct step_ref r)
+{
+    int i = r.row - s->first.row, j = r.col - s->first.col, k = s->d_row ? i : j;
+    return s->data && r.tensor == s->first.tensor && k >= 0 && k < n &&
+           i == k * s->d_row && j == k * s->d_col;
+}
+
+bool scene_is_operand(const struct scene_derivation *d, struct step_ref r)
+{
+    bool added = d->plus.tensor != ATTN_TENSOR_COUNT && step_ref_is(d->plus, r);
+    return added || series_has(&d->a, d->n, r) || series_has(&d->b, d->n, r);
 }
 
 bool scene_derive_agrees(const struct scene_derivation *d)

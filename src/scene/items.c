@@ -204,6 +204,17 @@ struct scene_at scene_pick(const struct scene *sc, float x, float y)
     return at;
 }
 
+bool scene_is_to_come(const struct scene_at *at)
+{
+    if (!at->item || at->item->hit.kind != HIT_CELLS || at->item->kind != SCENE_HEAT)
+        return false;
+    const struct scene_heat *t = &at->item->u.heat;
+    bool turned = at->item->hit.transposed;
+    int i = turned ? at->cell.col : at->cell.row,
+        j = turned ? at->cell.row : at->cell.col;
+    return (int64_t)(i - t->row0) * (t->col1 - t->col0) + (j - t->col0) >= t->shown;
+}
+
 const struct scene_item *scene_find(const struct scene *sc, int id)
 {
     for (int n = sc->n - 1; n >= 0 && id > 0; n--)

@@ -34,7 +34,7 @@ static const float cell_max_many = 30;                  /* where cells are not s
 static const float extent_min = 24;
 static const float axis_power = 0.75f, scores_share = 0.80f, weights_share = 0.66f;
 
-static const float foot_least = 480, bottom_bare = 12;
+static const float foot_least = 480, bottom_bare = 44; /* two lines of the caption */
 
 bool scene_has_foot(float stage_h)
 {

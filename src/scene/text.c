@@ -123,17 +123,25 @@ struct font_metrics font_metrics_fake(void)
     return m;
 }
 
-/* Bytes of the longest start of text that fits, at a word's end where there is one. */
-static int line_fit(const struct scene *sc, enum scene_font font, float size, float width,
-                    const char *text)
+/* "N x N" and "k = 3" are read as one. */
+static bool is_sign(uint32_t c)
+{
+    return c == '=' || c == 0xD7 || c == 0xF7;
+}
+
+int scene_line_fit(const struct scene *sc, enum scene_font font, float size, float width,
+                   const char *text)
 {
     const char *at = text, *word = NULL;
     float w = 0;
+    uint32_t before = 0;
     while (*at) {
         const char *here = at;
         uint32_t c = utf8_next(&at);
         w += font_advance(sc->font, font, c) * size;
-        if (c == ' ') word = here;
+        const char *next = at;
+        if (c == ' ' && !is_sign(before) && !is_sign(utf8_next(&next))) word = here;
+        before = c;
         if (w > width && here > text) return (int)((word ? word : here) - text);
     }
     return (int)(at - text);
@@ -144,7 +152,7 @@ float scene_paragraph(struct scene *sc, float x, float baseline, float width,
                       struct scene_rgba color, const char *text)
 {
     while (*text) {
-        int n = line_fit(sc, font, size, width, text);
+        int n = scene_line_fit(sc, font, size, width, text);
         (void)scene_text(sc, x, baseline, ALIGN_LEFT, font, size, color,
                          scene_print(sc, "%.*s", n, text));
         baseline += leading;
@@ -207,6 +215,20 @@ const char *scene_count(struct scene *sc, int64_t n)
 const char *scene_signed(struct scene *sc, float value, int decimals)
 {
     return number(sc, value, decimals, "+");
+}
+
+const char *scene_index(struct scene *sc, int row, int col)
+{
+    static const char *const sub[10] = {"\u2080", "\u2081", "\u2082", "\u2083", "\u2084",
+                                        "\u2085", "\u2086", "\u2087", "\u2088", "\u2089"};
+    bool single = row < 9 && col < 9;
+    const char *digits = col < 0  ? scene_print(sc, "%d", row + 1)
+                         : single ? scene_print(sc, "%d%d", row + 1, col + 1)
+                                  : scene_print(sc, "%d,%d", row + 1, col + 1);
+    const char *out = "";
+    for (; *digits; digits++)
+        out = scene_print(sc, "%s%s", out, *digits == ',' ? "," : sub[*digits - '0']);
+    return out;
 }
 
 /* ---- tokens --------------------------------------------------------------------------- */

@@ -157,6 +157,37 @@ static bool in_second_pane(const struct scene *seen, float x)
     return seen->pane_by > 0 && x >= seen->canvas.x + seen->pane_by;
 }
 
+/* A double click on a cell: its field opens, or the matrix fills the canvas. */
+static void double_click(const struct scene_at *at, const struct scene *seen,
+                         const struct step_state *s, float x, struct step_actions *out)
+{
+    struct scene_heat heat = at->item->u.heat;
+    if (in_second_pane(seen, x)) heat.x -= seen->pane_by;
+    if (seen->pane_by == 0 && field_open(at, s, out)) return;
+    if (at->item->hit.kind == HIT_CELLS && at->item->kind == SCENE_HEAT)
+        fit_matrix(seen, &heat, step_place_of(s)->view, out);
+    else
+        push(out, STEP_FIT, 0);
+}
+
+/* A click on a cell: into an operand of the number that is taken apart; any other is
+ * pinned, the pinned one no longer. */
+static void click_cell(struct ui_pointer *p, const struct scene_at *at,
+                       const struct scene *seen, const struct step_state *s,
+                       struct step_actions *out)
+{
+    struct step_actions second = {.n = 0};
+    struct step_action a = {.verb = STEP_PIN, .ref = at->cell};
+    bool into = seen->apart && scene_is_operand(seen->apart, at->cell) &&
+                s->dive.n < STEP_DIVE_MOST;
+    if (into) {
+        a.verb = STEP_DIVE;
+        double_click(at, seen, s, p->x, &second);
+        p->second = second.at[0];
+    }
+    step_push(out, a);
+}
+
 static void on_down(struct ui_pointer *p, const struct ui_event *ev,
                     const struct scene *seen, const struct step_state *s,
                     struct step_actions *out)
@@ -167,22 +198,20 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     p->press_x = ev->x;
     p->press_y = ev->y;
     p->press = (struct scene_hit){.kind = HIT_NONE};
+    struct step_action second = p->second;
+    p->second = (struct step_action){.verb = STEP_NONE};
+    if (ev->clicks == 2 && second.verb != STEP_NONE && s->dive.n > 0) {
+        push(out, STEP_CLIMB, s->dive.n - 1);
+        step_push(out, second);
+        return;
+    }
     if (s->focus) push(out, STEP_FOCUS, 0); /* the ring is for the keyboard */
     if (!at.item) return;
     p->press = at.item->hit;
     p->press_box = scene_item_box(seen, at.item);
     if (p->press.kind == HIT_SLIDER) slide(p, out);
     if (ev->clicks == 2 && is_view(p->press.kind) && !s->lab.open) {
-        struct scene_heat heat = at.item->u.heat;
-        if (in_second_pane(seen, ev->x)) heat.x -= seen->pane_by;
-        if (seen->pane_by == 0 && field_open(&at, s, out)) {
-            p->press.kind = HIT_NONE;
-            return;
-        }
-        if (p->press.kind == HIT_CELLS && at.item->kind == SCENE_HEAT)
-            fit_matrix(seen, &heat, step_place_of(s)->view, out);
-        else
-            push(out, STEP_FIT, 0);
+        double_click(&at, seen, s, ev->x, out);
         p->press.kind = HIT_NONE; /* its release is no click */
     }
 }
@@ -231,7 +260,7 @@ static void on_up(struct ui_pointer *p, const struct ui_event *ev,
     if (p->press.kind == HIT_CELLS && rows && !is_weight(at.cell.tensor))
         step_push(out, row_action(at.cell.row, ev->mods));
     else if (p->press.kind == HIT_CELLS)
-        step_push(out, (struct step_action){.verb = STEP_PIN, .ref = at.cell});
+        click_cell(p, &at, seen, s, out);
     else if (same_control(p, &at.item->hit, scene_item_box(seen, at.item)))
         step_push(out, head_too(at.item, ev->mods)
                            ? (struct step_action){.verb = STEP_SECOND,
@@ -252,7 +281,9 @@ static void hover(const struct scene *seen, const struct step_state *s, float x,
                  at.item->hit.lo + share * (at.item->hit.hi - at.item->hit.lo), out);
     }
     struct step_ref ref =
-        at.item && at.item->hit.kind == HIT_CELLS ? at.cell : step_no_ref();
+        at.item && at.item->hit.kind == HIT_CELLS && !scene_is_to_come(&at)
+            ? at.cell
+            : step_no_ref();
     if (!step_ref_is(ref, s->hover))
         step_push(out, (struct step_action){.verb = STEP_HOVER, .ref = ref});
 }

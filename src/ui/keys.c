@@ -157,7 +157,7 @@ const struct ui_key_line ui_key_lines[] = {
     {GROUP_WINDOW, {"Ctrl L"}, "copy its command line"},
     {GROUP_WINDOW, {"Ctrl Q"}, "quit"},
     {GROUP_MOUSE, {"hover"}, "explain a cell"},
-    {GROUP_MOUSE, {"click"}, "pin a cell, select a row"},
+    {GROUP_MOUSE, {"click"}, "pin a cell or a row, dive"},
     {GROUP_MOUSE, {"Shift click"}, "select rows up to it"},
     {GROUP_MOUSE, {"Ctrl click"}, "select its row too"},
     {GROUP_MOUSE, {"wheel"}, "zoom at the pointer"},

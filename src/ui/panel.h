@@ -56,6 +56,9 @@ const char *panel_signed(const struct panel *p, struct ui_type t, float width, f
                          int decimals);
 
 /* A cell as the stage paints it: text on the value's colour in a map of +-range. */
+/* The same of a weight, in its own colours. */
+void panel_weight(const struct panel *p, struct scene_rect box, float v, struct ui_type t,
+                  const char *text);
 void panel_cell(const struct panel *p, struct scene_rect box, float v, float range,
                 struct ui_type t, const char *text);
 /* A masked cell: -inf, or 0 after softmax. */
@@ -185,6 +188,10 @@ void panel_operand(struct panel *p, struct scene_rect box, struct step_ref r);
 /* Stage 2: the row's scores as bars. */
 void panel_row_so_far(struct panel *p);
 float panel_row_height(int n);
+/* What is left of it in `room` points: fewer bars, or 0 where too few would fit. */
+float panel_row_height_in(int n, float room);
+/* The least height of all terms that a number taken apart shows. */
+float panel_terms_height(const struct scene_derivation *d);
 /* Why the mask lets column j of the row stay, or not. */
 const char *panel_mask_why(const struct panel *p, int j);
 /* Heading, way, arithmetic, and whether it adds up. */

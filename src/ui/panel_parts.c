@@ -46,21 +46,15 @@ void panel_pair(struct panel *p, const char *label, const char *value)
     p->y += PANEL_PAIR_H;
 }
 
-/* Lines are broken as scene_paragraph breaks them: at the last space that fits. */
+/* Lines are broken as scene_paragraph breaks them. */
 float panel_prose_height(const struct panel *p, const char *text)
 {
-    int lines = 1;
-    float w = 0, since_space = 0;
-    for (const char *at = text; *at;) {
-        uint32_t c = utf8_next(&at);
-        float a = font_advance(p->u->sc->font, ui_body.font, c) * ui_body.size;
-        w += a;
-        since_space = c == ' ' ? 0 : since_space + a;
-        if (w <= p->w || c == ' ') continue;
-        lines++;
-        w = since_space;
+    int lines = 0;
+    for (; *text; lines++) {
+        text += scene_line_fit(p->u->sc, ui_body.font, ui_body.size, p->w, text);
+        while (*text == ' ') text++;
     }
-    return (float)(lines * PROSE_LEADING);
+    return (float)((lines ? lines : 1) * PROSE_LEADING);
 }
 
 void panel_prose(struct panel *p, const char *text)
@@ -103,14 +97,28 @@ const char *panel_signed(const struct panel *p, struct ui_type t, float width, f
     return fitted(p, t, width, v, decimals, true);
 }
 
-void panel_cell(const struct panel *p, struct scene_rect box, float v, float range,
-                struct ui_type t, const char *text)
+static void colored_cell(const struct panel *p, struct scene_rect box,
+                         struct scene_rgba c, struct ui_type t, const char *text)
 {
-    struct scene_rgba c =
-        scene_map_color(p->u->theme, MAP_DIVERGING, -range, range, false, v);
     (void)scene_rect(p->u->sc, box, PANEL_CELL_RADIUS, c);
     (void)ui_text(p->u, box.x + box.w / 2, box.y + box.h / 2, ALIGN_CENTER, t,
                   scene_ink_on(p->u->theme, c), text);
+}
+
+void panel_cell(const struct panel *p, struct scene_rect box, float v, float range,
+                struct ui_type t, const char *text)
+{
+    colored_cell(p, box,
+                 scene_map_color(p->u->theme, MAP_DIVERGING, -range, range, false, v), t,
+                 text);
+}
+
+void panel_weight(const struct panel *p, struct scene_rect box, float v, struct ui_type t,
+                  const char *text)
+{
+    bool log = p->u->s->log_weights;
+    colored_cell(p, box, scene_map_color(p->u->theme, MAP_SEQUENTIAL, 0, 1, log, v), t,
+                 text);
 }
 
 void panel_masked(const struct panel *p, struct scene_rect box, const char *text)
@@ -207,17 +215,7 @@ const char *panel_others(const struct panel *p, int count)
 
 const char *panel_index(const struct panel *p, int row, int col)
 {
-    static const char *const sub[10] = {"\u2080", "\u2081", "\u2082", "\u2083", "\u2084",
-                                        "\u2085", "\u2086", "\u2087", "\u2088", "\u2089"};
-    bool single = row < 9 && col < 9;
-    const char *digits = col < 0  ? scene_print(p->u->sc, "%d", row + 1)
-                         : single ? scene_print(p->u->sc, "%d%d", row + 1, col + 1)
-                                  : scene_print(p->u->sc, "%d,%d", row + 1, col + 1);
-    const char *out = "";
-    for (; *digits; digits++)
-        out =
-            scene_print(p->u->sc, "%s%s", out, *digits == ',' ? "," : sub[*digits - '0']);
-    return out;
+    return scene_index(p->u->sc, row, col);
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------- */

@@ -200,8 +200,9 @@ static const char *two_values(const struct ui *u, struct step_ref at, float firs
     return scene_print(u->sc, "%s   %s", both, scene_signed(u->sc, first - second, 4));
 }
 
-static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
+static struct tip tip_of_cell(const struct ui *u, const struct scene_at *under)
 {
+    struct step_ref at = under->cell;
     struct attn_cmat m = scene_tensor_view(u->src, at.tensor);
     struct tip tip = {{NULL}};
     if (!m.data || at.row >= m.rows || at.col >= m.cols) return tip;
@@ -213,6 +214,11 @@ static struct tip tip_of_cell(const struct ui *u, struct step_ref at)
     else
         tip.line[0] =
             scene_print(u->sc, "%s, col %d", named(u, "row", at.row), at.col + 1);
+    if (scene_is_to_come(under)) {
+        tip.line[1] =
+            scene_print(u->sc, "%s: not computed yet", scene_tensor_name(at.tensor));
+        return tip;
+    }
     float v = m.data[(size_t)at.row * (size_t)m.ld + (size_t)at.col];
     if (ui_is_grid(at.tensor) && step_is_paired(u->s) && u->src->pair) {
         tip.line[1] = two_values(u, at, v);
@@ -312,7 +318,7 @@ static void draw_tip(const struct ui *u)
     int id = at.item->hit.id;
     struct tip tip = {{at.item->hit.tip}};
     struct tip_place place = {.x = p->x, .y = p->y};
-    if (cells) tip = tip_of_cell(u, at.cell);
+    if (cells) tip = tip_of_cell(u, &at);
     if (is_term(id) || (id >= UI_ID_CODE_TAB && id <= UI_ID_CODE_CLOSE)) {
         place = above(u, at.item);
         place.x = p->x;
