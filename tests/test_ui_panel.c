@@ -1,4 +1,5 @@
 /* ui: the side panel's figures are the trace's. */
+#include "parts.h"
 #include "ui_case.h"
 
 #include <math.h>
@@ -399,6 +400,35 @@ static void masked_cells_say_why(void **state)
     case_close(&u.c);
 }
 
+/* In the smallest window, too; weights among them have their own colours. */
+static void sixteen_terms_come_first(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_GPT2);
+    case_place(&u.c)->pin = (struct step_ref){ATTN_S_RAW, 39, 2};
+    u.c.state.stage = ATTN_SCORES;
+    ui_show(&u, 1024, 640);
+    assert_non_null(scene_find(&u.c.sc, UI_ID_OPERAND + 2 * DERIVE_SHOWN - 1));
+    case_place(&u.c)->pin = (struct step_ref){ATTN_Z, 39, 2};
+    u.c.state.stage = ATTN_WEIGHTED_SUM;
+    ui_show(&u, 1024, 640);
+    struct scene_derivation d;
+    int at[DERIVE_SHOWN], found = 0;
+    assert_true(scene_derive(&d, &u.c.src, case_place(&u.c)->pin));
+    assert_int_equal(scene_derive_shown(&d, DERIVE_SHOWN, false, at), DERIVE_SHOWN);
+    struct scene_rgba want =
+        scene_map_color(scene_theme_get(u.c.state.theme), MAP_SEQUENTIAL, 0, 1, false,
+                        derive_number(&d.a, at[0]));
+    for (int i = u.n_scene; i < u.c.sc.n; i++) {
+        const struct scene_item *it = &u.c.sc.items[i];
+        found +=
+            it->kind == SCENE_RECT && memcmp(&it->u.rect.fill, &want, sizeof want) == 0;
+    }
+    assert_true(found > 0);
+    case_close(&u.c);
+}
+
 int ui_panel_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +444,7 @@ int ui_panel_tests(void)
         cmocka_unit_test(two_heads_are_told_apart_row_by_row),
         cmocka_unit_test(without_numbers_the_panel_waits),
         cmocka_unit_test(masked_cells_say_why),
+        cmocka_unit_test(sixteen_terms_come_first),
     };
     return cmocka_run_group_tests_name("ui panel", tests, NULL, NULL);
 }

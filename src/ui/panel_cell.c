@@ -525,10 +525,12 @@ void panel_apart(struct panel *p, const struct scene_derivation *d)
                p->u->s->dive.n == 0;
     if ((dot || d->kind == DERIVE_SOFTMAX) && d->n > 1) draw_order(p);
     draw_edit(p, d->ref);
-    draw_kind(
-        p, d,
-        (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0) + (d->given ? LINE_H : 0)) +
-            (row ? panel_row_height(p->n) : 0));
+    float after =
+        (float)(RESULT_H + VERDICT_H + (many ? CURVE_H : 0) + (d->given ? LINE_H : 0));
+    float beside =
+        row ? panel_row_height_in(p->n, p->bottom - p->y - after - panel_terms_height(d))
+            : 0; /* the terms come first */
+    draw_kind(p, d, after + beside);
     if (d->given)
         draw_edited(p, d);
     else
@@ -537,5 +539,5 @@ void panel_apart(struct panel *p, const struct scene_derivation *d)
     if (many) draw_curve(p, d);
     if (!d->given && d->kind != DERIVE_GIVEN && d->kind != DERIVE_HEAD)
         draw_verdict(p, d);
-    if (row) panel_row_so_far(p);
+    if (beside > 0) panel_row_so_far(p);
 }

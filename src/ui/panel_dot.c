@@ -107,12 +107,15 @@ static void add_line(struct panel *p, struct lines *l, float cy, float v)
 }
 
 static void term_cell(const struct panel *p, const struct lines *l, int place, float cy,
-                      float v, float range)
+                      float v, enum attn_tensor t)
 {
     float h = fminf(CELL_H, l->pitch - CELL_GAP), w = l->scale * AT_CELL_W;
     struct scene_rect box = {at(l, place), cy - h / 2, w, h};
-    panel_cell(p, box, v, range, ui_figure,
-               panel_number(p, ui_figure, w * cell_share, v, 2));
+    const char *text = panel_number(p, ui_figure, w * cell_share, v, 2);
+    if (t == ATTN_P)
+        panel_weight(p, box, v, ui_figure, text);
+    else
+        panel_cell(p, box, v, panel_range(p, t), ui_figure, text);
 }
 
 static void term(struct panel *p, const struct scene_derivation *d, struct lines *l,
@@ -126,8 +129,7 @@ static void term(struct panel *p, const struct scene_derivation *d, struct lines
     const struct derive_series *of[2] = {&d->a, &d->b};
     static const int place[2] = {AT_LEFT, AT_RIGHT};
     for (int i = 0; i < 2; i++) {
-        term_cell(p, l, place[i], cy, derive_number(of[i], k),
-                  panel_range(p, of[i]->first.tensor));
+        term_cell(p, l, place[i], cy, derive_number(of[i], k), of[i]->first.tensor);
         panel_operand(p,
                       (struct scene_rect){at(l, place[i]), cy - l->pitch / 2,
                                           l->scale * AT_CELL_W, l->pitch},
@@ -183,6 +185,12 @@ static int choose_terms(struct panel *p, const struct scene_derivation *d, float
     bool all = d->n <= most;
     return scene_derive_shown(
         d, most, p->at.done < 1 || (all && !p->apart) || p->u->s->by_place, shown);
+}
+
+float panel_terms_height(const struct scene_derivation *d)
+{
+    int m = d->n < TERMS_MOST ? d->n : TERMS_MOST;
+    return HEAD_H + (float)((m + extra_lines(d, m < d->n)) * TERM_LEAST_H);
 }
 
 static double rest_of(const struct scene_derivation *d, const int *shown, int m)
@@ -288,6 +296,13 @@ float panel_row_height(int n)
 {
     int rows = n <= BARS_ALL ? n : BARS_LEAST + 1;
     return PANEL_SECTION_H + (float)rows * BAR_LEAST_H;
+}
+
+float panel_row_height_in(int n, float room)
+{
+    float all = panel_row_height(n), least = PANEL_SECTION_H + 3 * BAR_LEAST_H;
+    if (n <= BARS_ALL || room >= all) return room >= all ? all : 0;
+    return room >= least ? room : 0;
 }
 
 void panel_row_so_far(struct panel *p)
