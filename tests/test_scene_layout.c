@@ -349,9 +349,106 @@ static void captions_fit_between_matrices_and_cost_line(void **state)
     }
 }
 
+/* Where there is no ramp, every matrix tells its range: one "\u00B1" a label, "0 to 1" of
+ * weights. */
+static void every_matrix_tells_its_range(void **state)
+{
+    (void)state;
+    static const struct {
+        enum attn_stage stage;
+        int n;
+    } stages[] = {{ATTN_PROJECTIONS, 7}, {ATTN_WEIGHTED_SUM, 3}, {ATTN_OUTPUT, 4}};
+    for (int size = 0; size < CASE_SIZES; size++)
+        for (int k = 0; k < 6; k++) {
+            struct scene_case c;
+            int n = 0;
+            case_open(&c, (enum step_scale)(k / 3));
+            case_show(&c, stages[k % 3].stage, 1, case_sizes[size].w, case_sizes[size].h);
+            for (int i = 0; i < c.sc.n; i++) {
+                const struct scene_item *it = &c.sc.items[i];
+                if (it->kind != SCENE_TEXT || it->u.text.font != FONT_MONO) continue;
+                n += strstr(it->u.text.text, "\u00B1") != NULL ||
+                     strstr(it->u.text.text, "0 to 1") != NULL;
+            }
+            if (n != stages[k % 3].n) fail_msg("%s: %d ranges", case_where(&c).text, n);
+            case_close(&c);
+        }
+}
+
+/* Whether the straight line from (x0, y0) to (x1, y1) comes into a box. */
+static bool crosses(float x0, float y0, float x1, float y1, struct scene_rect b)
+{
+    for (int k = 0; k <= 400; k++) {
+        float x = x0 + (x1 - x0) * (float)k / 400, y = y0 + (y1 - y0) * (float)k / 400;
+        if (x > b.x && x < b.x + b.w && y > b.y && y < b.y + b.h) return true;
+    }
+    return false;
+}
+
+/* What leads to a cell that is taken apart lies on no number and no name. */
+static void lines_to_a_cell_cross_no_text(void **state)
+{
+    (void)state;
+    static const struct step_ref cells[] = {
+        {ATTN_X, 2, 1}, {ATTN_S_RAW, 2, 1}, {ATTN_S_SCALED, 2, 1}, {ATTN_S_MASKED, 2, 1},
+        {ATTN_P, 2, 1}, {ATTN_Z, 2, 1},     {ATTN_Y, 2, 1},        {ATTN_Y, 4, 6}};
+    for (int size = 0; size < CASE_SIZES; size++)
+        for (size_t k = 0; k < sizeof cells / sizeof *cells; k++) {
+            struct scene_case c;
+            case_open(&c, STEP_TOY);
+            case_place(&c)->pin = cells[k];
+            case_show(&c, step_home_of(cells[k].tensor), 1, case_sizes[size].w,
+                      case_sizes[size].h);
+            for (int i = 0; i < c.sc.n; i++) {
+                const struct scene_item *line = &c.sc.items[i];
+                if (line->kind != SCENE_LINE || line->u.line.dash > 0 ||
+                    line->u.line.width != 1.25f)
+                    continue;
+                for (int j = 0; j < c.sc.n; j++) {
+                    const struct scene_item *it = &c.sc.items[j];
+                    if (it->kind != SCENE_TEXT) continue;
+                    struct scene_rect b = scene_item_box(&c.sc, it);
+                    b.h -= 0.25f * it->u.text.size; /* digits do not hang */
+                    if (crosses(line->u.line.x0, line->u.line.y0, line->u.line.x1,
+                                line->u.line.y1, b))
+                        fail_msg("%s: tensor %d: a line through \"%s\"",
+                                 case_where(&c).text, (int)cells[k].tensor,
+                                 it->u.text.text);
+                }
+            }
+            case_close(&c);
+        }
+}
+
+/* Above the code, too, the smallest window has the start of the caption. */
+static void the_caption_stays_above_the_code(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2 * ATTN_STAGE_COUNT; k++) {
+        struct scene_case c;
+        int lines = 0;
+        case_open(&c, (enum step_scale)(k & 1));
+        c.state.code.open = true;
+        case_show(&c, (enum attn_stage)(k / 2), 1, SCENE_MIN_W, SCENE_MIN_H);
+        for (int i = 0; i < c.sc.n; i++) {
+            const struct scene_item *it = &c.sc.items[i];
+            if (it->kind != SCENE_TEXT || it->u.text.font != FONT_UI ||
+                it->u.text.y <= c.sc.canvas.y + c.sc.canvas.h)
+                continue;
+            lines++;
+            assert_true(rect_holds(c.sc.frame.stage, scene_item_box(&c.sc, it), 0));
+        }
+        assert_true(lines == 1 || lines == 2);
+        case_close(&c);
+    }
+}
+
 int scene_layout_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_matrix_tells_its_range),
+        cmocka_unit_test(lines_to_a_cell_cross_no_text),
+        cmocka_unit_test(the_caption_stays_above_the_code),
         cmocka_unit_test(a_result_cell_lies_where_its_row_and_its_column_cross),
         cmocka_unit_test(grids_have_the_shapes_of_their_tensors),
         cmocka_unit_test(the_score_grid_keeps_its_place_from_stage_2_to_5),

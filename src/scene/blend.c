@@ -185,7 +185,8 @@ void motion_blend(struct stage *st)
     crosshair_draw(st);
     grid_row_tokens(b, &a, 1);
     grid_row_tokens(b, &l->right[0], in);
-    grid_label(b, &a, true, "A", b->theme->accent, b->s->log_weights ? "log" : "", 1);
+    grid_label(b, &a, true, "A", b->theme->accent,
+               b->s->log_weights ? "log, 0 to 1" : "0 to 1", 1);
     grid_label(b, &l->right[0], false, "V", b->theme->v, range_note(st, ATTN_V, ""), in);
     grid_label(b, &l->result[0], true, "O", b->theme->o, range_note(st, ATTN_Z, ""), in);
 }

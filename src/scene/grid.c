@@ -292,6 +292,7 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                 const char *name, struct scene_rgba color, const char *note, float alpha)
 {
     static const float below_by = 22, above_by = 9, size = 14, note_size = 12;
+    static const float note_small = 9.5f, note_least = 8.5f, apart = 8;
     static const float reach = 4; /* a label may end so far right of its matrix: the
                                    * canvas has that much left, too */
     struct scene *sc = b->sc;
@@ -305,20 +306,35 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
     int rows = g.rows, cols = g.cols;
     if (b->decoding) pass_size(b, fitted, &rows, &cols);
     const char *shape = scene_print(sc, "[%d\u00D7%d]", rows, cols);
-    const char *noted = scene_print(sc, "%s %s", shape, note);
+    const char *range = strstr(note, "\u00B1"); /* what there is room for last */
+    if (!range) range = note;
+    const char *const says[] = {*note ? scene_print(sc, "%s %s", shape, note) : shape,
+                                *note ? scene_print(sc, "%s %s", shape, range) : shape,
+                                range};
     float end = fminf(g.x + grid_w(&g) + reach, b->canvas.x + b->canvas.w);
-    float room = end - x - w - 8;
-    if (*note && font_width(sc->font, FONT_MONO, note_size, noted, -1) <= room)
-        shape = noted;
-    if (font_width(sc->font, FONT_MONO, note_size, shape, -1) > room) shape = "";
-    float all = w + 8 + font_width(sc->font, FONT_MONO, note_size, shape, -1);
+    float noted = note_size, by = apart;
+    shape = "";
+    for (int k = 0; k < 7 && !*shape; k++) { /* smaller, before the range is left out */
+        noted = k < 3 ? note_size : k < 6 ? note_small : note_least;
+        by = k < 6 ? apart : apart / 2;
+        const char *text = k < 6 ? says[k % 3] : range;
+        if (font_width(sc->font, FONT_MONO, noted, text, -1) <= end - x - w - by)
+            shape = text;
+    }
+    if (!below && !*shape) { /* under the matrix */
+        float under = g.y + grid_h(&g) + 2 + note_small;
+        if (font_width(sc->font, FONT_MONO, note_small, range, -1) <= end - x)
+            (void)scene_text(sc, x, under, ALIGN_LEFT, FONT_MONO, note_small,
+                             scene_fade(b->theme->ink_faint, alpha), range);
+    }
+    float all = w + by + font_width(sc->font, FONT_MONO, noted, shape, -1);
     if (b->view.zoom > 1) /* over numbers: on paper of its own */
         (void)scene_rect(sc, (struct scene_rect){x - 4, y - 14, all + 8, 20}, 4,
                          scene_fade(b->theme->paper, alpha * 0.92f));
     (void)scene_text(sc, x, y, ALIGN_LEFT, FONT_UI_BOLD, size, scene_fade(color, alpha),
                      name);
     if (*shape)
-        (void)scene_text(sc, x + w + 8, y, ALIGN_LEFT, FONT_MONO, note_size,
+        (void)scene_text(sc, x + w + by, y, ALIGN_LEFT, FONT_MONO, noted,
                          scene_fade(b->theme->ink_faint, alpha), shape);
 }
 
