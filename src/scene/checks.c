@@ -155,12 +155,4 @@ void scene_check_pass(struct scene_checks *c, const struct attn_trace *t,
     /* Behind the first row a pass has one alone, which sees every token that is there. */
     bool all = !t->opts.causal || pass.from > 0;
     c->seen = all ? attn_stats_of(seen) : attn_stats_causal(seen);
-    find_odd(c, t, pass);
-    check_weights(c, t, attn, pass);
-    check_scale(c, t, pass);
-    check_blend(c, t, pass);
-    check_residual(c, t, pass);
-    c->seen = attn_stats_causal(attn_trace_view(t, ATTN_S_MASKED, t->head));
-    if (!t->opts.causal)
-        c->seen = attn_stats_of(attn_trace_view(t, ATTN_S_MASKED, t->head));
 }
