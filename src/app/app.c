@@ -142,24 +142,30 @@ struct settings app_settings(const struct app *a)
 
 /* ---- events to state ------------------------------------------------------------------- */
 
-/* Another UI size. One for which the window has no room at all is not kept, and said. */
+/* Another UI size. Where the window has not the room for all of it, that is said; one that
+ * would make nothing larger is not kept. */
 static void follow_ui_size(struct app *a, int was)
 {
     float density = a->scale.density;
     int wish = a->step.ui_percent;
-    app_rescale(a);
-    if (!a->scale.limited || wish <= was || a->scale.density > density) return;
-    (void)step_apply(&a->step, (struct step_action){.verb = STEP_UI_SIZE, .i = was});
-    app_rescale(a);
     bool presented = a->step.presenter.on;
+    app_rescale(a);
+    bool larger = a->scale.density > density;
+    if (!a->scale.limited || wish <= was || (presented && larger)) return;
+    if (!larger) {
+        (void)step_apply(&a->step, (struct step_action){.verb = STEP_UI_SIZE, .i = was});
+        app_rescale(a);
+    }
     float factor = a->base / a->ratio * (float)wish / 100.0f;
     if (presented) factor *= INPUT_PRESENTED;
-    (void)snprintf(
-        a->message, sizeof a->message,
-        "UI size stays at %d%%: %d%% needs a window of at least %.0f\u00d7%.0f", was,
-        wish,
-        (double)ceilf((float)(presented ? SCENE_PRESENTED_W : SCENE_MIN_W) * factor),
-        (double)ceilf((float)(presented ? SCENE_PRESENTED_H : SCENE_MIN_H) * factor));
+    int w = presented ? SCENE_PRESENTED_W : SCENE_MIN_W;
+    int h = presented ? SCENE_PRESENTED_H : SCENE_MIN_H;
+    char stays[48] = "";
+    if (!larger) (void)snprintf(stays, sizeof stays, "UI size stays at %d%%: ", was);
+    (void)snprintf(a->message, sizeof a->message,
+                   "%s%s%d%% needs a window of at least %.0f\u00d7%.0f", stays,
+                   larger ? "UI size " : "", wish, (double)ceilf((float)w * factor),
+                   (double)ceilf((float)h * factor));
 }
 
 static void set_fullscreen(struct app *a)
