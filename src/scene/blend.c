@@ -141,9 +141,21 @@ static void blend_flight(const struct stage *st)
             float y0 = v.y + (float)j * v.cell_h, y1 = o.y + (float)row * o.cell_h;
             struct scene_rect box = {v.x, y0 + (y1 - y0) * fall + 2, grid_w(&v),
                                      v.cell_h - 4};
-            (void)scene_rect(b->sc, box, 4, scene_fade(hue, 0.15f + 0.55f * w));
+            (void)scene_rect(b->sc, box, 4,
+                             scene_fade(hue, 0.15f + 0.55f * fminf(fmaxf(w, 0), 1)));
         }
     }
+}
+
+/* "0 to 1", unless a weight was given beyond. */
+static const char *weights_note(const struct brush *b)
+{
+    float lo = 0;
+    float hi = 1;
+    scene_weights_range(b->src, &lo, &hi);
+    return scene_print(b->sc, "%s%s to %s", b->s->log_weights ? "log, " : "",
+                       lo < 0 ? scene_number(b->sc, lo, 2) : "0",
+                       hi > 1 ? scene_number(b->sc, hi, 2) : "1");
 }
 
 void motion_blend(struct stage *st)
@@ -185,8 +197,7 @@ void motion_blend(struct stage *st)
     crosshair_draw(st);
     grid_row_tokens(b, &a, 1);
     grid_row_tokens(b, &l->right[0], in);
-    grid_label(b, &a, true, "A", b->theme->accent,
-               b->s->log_weights ? "log, 0 to 1" : "0 to 1", 1);
+    grid_label(b, &a, true, "A", b->theme->accent, weights_note(b), 1);
     grid_label(b, &l->right[0], false, "V", b->theme->v, range_note(st, ATTN_V, ""), in);
     grid_label(b, &l->result[0], true, "O", b->theme->o, range_note(st, ATTN_Z, ""), in);
 }
