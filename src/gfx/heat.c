@@ -72,6 +72,29 @@ static int levels_room(int rows)
     return rows + HEAT_LEVELS;
 }
 
+static void forget(struct heat_cache *c, int at)
+{
+    c->bytes -= c->kept[at].bytes;
+    c->kept[at] = c->kept[--c->n];
+}
+
+/* A large texture that m may have, or 0: of enough that are as large, the one that was
+ * drawn longest ago. Memory that has been touched costs a third of fresh pages. */
+static GLuint recycle(struct heat_cache *c, const struct heat_texture *t)
+{
+    int n = 0;
+    int at = 0;
+    for (int i = 0; t->key && t->bytes >= HEAT_LARGE && i < c->n; i++) {
+        if (c->kept[i].rows != t->rows || c->kept[i].cols != t->cols) continue;
+        if (n == 0 || c->kept[i].used < c->kept[at].used) at = i;
+        n++;
+    }
+    if (n < HEAT_ALIKE) return 0;
+    GLuint id = c->kept[at].id;
+    forget(c, at);
+    return id;
+}
+
 static bool make(struct heat_cache *c, struct attn_cmat m, struct heat_texture *t,
                  struct err *e)
 {
@@ -91,7 +114,11 @@ static bool make(struct heat_cache *c, struct attn_cmat m, struct heat_texture *
     t->rows = m.rows;
     t->cols = m.cols;
     t->bytes = (size_t)w * (size_t)h * sizeof(float);
-    t->id = gl_texture_create(GL_R32F, w, h, GL_RED, GL_FLOAT, NULL);
+    t->id = recycle(c, t);
+    if (!t->id) t->id = gl_texture_create(GL_R32F, w, h, GL_RED, GL_FLOAT, NULL);
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, t->id);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, m.ld);
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, m.cols, m.rows, GL_RED, GL_FLOAT, m.data);
     glPixelStorei(GL_UNPACK_ROW_LENGTH, half);
@@ -105,8 +132,7 @@ static bool make(struct heat_cache *c, struct attn_cmat m, struct heat_texture *
 static void drop(struct heat_cache *c, int at)
 {
     glDeleteTextures(1, &c->kept[at].id);
-    c->bytes -= c->kept[at].bytes;
-    c->kept[at] = c->kept[--c->n];
+    forget(c, at);
 }
 
 static int oldest(const struct heat_cache *c)

@@ -7,7 +7,13 @@
 
 #include <epoxy/gl.h>
 
-enum { HEAT_KEPT = 2048, HEAT_LEVELS = 16, HEAT_BYTES = 256 << 20 };
+enum {
+    HEAT_KEPT = 2048,
+    HEAT_LEVELS = 16,
+    HEAT_BYTES = 256 << 20,
+    HEAT_LARGE = 1 << 20, /* bytes of a texture of which no more are kept than: */
+    HEAT_ALIKE = 8
+};
 
 /* One R32F texture: the matrix at (0, 0), its levels below one another at (cols, y). A
  * texel of level l stands for 2^l x 2^l cells and holds the one that comes first: NaN,
