@@ -454,6 +454,7 @@ static void many_matrices_share_a_bounded_cache(void **state)
     for (uint64_t key = 1; key <= 60; key++) {
         assert_true(heat_acquire(cache, m, key, &t, &e));
         assert_true(cache->bytes <= HEAT_BYTES);
+        assert_true(cache->n <= HEAT_ALIKE);
     }
     GLuint last = t.id;
     assert_true(heat_acquire(cache, m, 60, &t, &e));
@@ -464,6 +465,26 @@ static void many_matrices_share_a_bounded_cache(void **state)
     assert_non_null(strstr(e.text, "more than this OpenGL can draw"));
     heat_cache_fini(cache);
     free(cache);
+    free(v);
+}
+
+/* Their textures are filled again and again; each shows its own numbers, levels too. */
+static void a_texture_that_is_filled_again_shows_the_new_numbers(void **state)
+{
+    struct gfx_case *c = *state;
+    enum { N = 520, LAPS = 2, ALL = 2 * HEAT_ALIKE + 3 };
+    float *v = calloc((size_t)N * N, sizeof *v);
+    assert_non_null(v);
+    for (int lap = 0; lap < LAPS; lap++)
+        for (int k = 0; k < ALL; k++) {
+            float value = (float)(k % 5 - 2) / 2;
+            for (int i = 0; i < N * N; i++) v[i] = value;
+            struct scene_heat h = whole((struct attn_cmat){v, N, N, N}, 10, 10, 3, 3);
+            if (k % 2) h.cell_w = h.cell_h = 0.25f;
+            h.key = 1000 + (uint64_t)k;
+            draw(c, STEP_LIGHT, &h);
+            assert_color(gfx_case_pixel(c, 60, 60), map_color(STEP_LIGHT, &h, value), 1);
+        }
     free(v);
 }
 
@@ -486,6 +507,7 @@ int main(void)
         GFX_TEST(what_is_out_of_focus_is_dimmed),
         GFX_TEST(gaps_show_what_is_below),
         GFX_TEST(a_key_stands_for_its_numbers_until_it_changes),
+        GFX_TEST(a_texture_that_is_filled_again_shows_the_new_numbers),
         GFX_TEST(many_matrices_share_a_bounded_cache),
     };
     int failed = cmocka_run_group_tests_name("gfx_heat", tests, NULL, NULL);
