@@ -46,7 +46,7 @@ bool app_init(struct app *a, const struct app_config *c, struct err *e)
         a->step.log_weights = c->settings->log_weights;
     }
     open_hints(c->headless);
-    bool ok = c->headless ? open_offscreen(a, c, e) : open_window(a, c, e);
+    bool ok = c->headless ? open_offscreen(a, c, e) : open_on_display(a, c, e);
     if (ok && c->on_paper) ok = app_paper(a, e);
     if (!ok || !arena_init(&a->frame_mem, scene_bytes(), e) ||
         !source_init(&a->source, a->wake, e)) {

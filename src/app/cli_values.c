@@ -74,3 +74,20 @@ void cli_push(struct cli *c, enum step_verb verb, int i, float x)
 {
     step_push(&c->start, (struct step_action){.verb = verb, .i = i, .x = x});
 }
+
+/* What is to be done to the state in which everything so far has been done. A model's is
+ * not known yet: it refuses what it cannot do when it is open. */
+bool cli_also(struct cli *c, const struct given *g, enum option o, struct step_action a,
+              const char *is, struct err *e)
+{
+    if (g->model) {
+        step_push(&c->when_opened, a);
+        return true;
+    }
+    struct step_state s = step_initial();
+    for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
+    if (!step_apply(&s, a))
+        return err_set(e, ERR_USAGE, "%s %s: %s", cli_option_names[o], g->at[o], is);
+    step_push(&c->start, a);
+    return true;
+}

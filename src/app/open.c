@@ -103,7 +103,7 @@ void open_hints(bool headless)
     (void)SDL_SetHintWithPriority(SDL_HINT_VIDEODRIVER, "offscreen", SDL_HINT_OVERRIDE);
 }
 
-bool open_window(struct app *a, const struct app_config *c, struct err *e)
+bool open_on_display(struct app *a, const struct app_config *c, struct err *e)
 {
     if (!display_is_named())
         return no_display(e, "DISPLAY and WAYLAND_DISPLAY are not set");

@@ -7,7 +7,7 @@
 /* Before SDL starts. */
 void open_hints(bool headless);
 /* ERR_SYSTEM: no display, no OpenGL. */
-bool open_window(struct app *a, const struct app_config *c, struct err *e);
+bool open_on_display(struct app *a, const struct app_config *c, struct err *e);
 /* c->on_paper: no OpenGL. */
 bool open_offscreen(struct app *a, const struct app_config *c, struct err *e);
 
