@@ -113,6 +113,7 @@ static void add_part(struct mesh *m, const struct quad *q, struct mesh_box b)
 }
 
 /* What of b no cover from the k-th on hides. Small boxes are not worth cutting. */
+// NOLINTNEXTLINE(misc-no-recursion): as deep as there are covers, a few
 static void add_uncovered(struct mesh *m, const struct quad *q, struct mesh_box b, int k)
 {
     for (; k < m->n_cover; k++) {

@@ -206,6 +206,7 @@ const char *scene_digits(struct scene *sc, double value, int digits)
     return scene_print(sc, "%s%.*g", value < 0 ? "\u2212" : "", digits, fabs(value));
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): a count has seven groups at most
 const char *scene_count(struct scene *sc, int64_t n)
 {
     if (n < 1000) return scene_print(sc, "%d", (int)n);
