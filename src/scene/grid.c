@@ -288,11 +288,39 @@ void grid_frame(const struct brush *b, const struct grid *fitted, int row0, int 
                        scene_fade(b->theme->paper, 0), ink);
 }
 
+/* What of a note there is room for last. */
+static const char *range_in(const char *note)
+{
+    const char *range = strstr(note, "\u00B1");
+    return range ? range : note;
+}
+
+/* The shape and the note, or less of them, in `room` points; size and the gap before it
+ * become smaller before the range is left out. "": not even that. */
+static const char *fit_note(struct scene *sc, const char *shape, const char *note,
+                            float room, float *size, float *by)
+{
+    static const float small = 9.5f, least = 8.5f;
+    const float usual = *size, apart = *by;
+    const char *range = range_in(note);
+    const char *const says[] = {*note ? scene_print(sc, "%s %s", shape, note) : shape,
+                                *note ? scene_print(sc, "%s %s", shape, range) : shape,
+                                range};
+    for (int k = 0; k < 7; k++) {
+        *size = k < 3 ? usual : k < 6 ? small : least;
+        *by = k < 6 ? apart : apart / 2;
+        const char *text = k < 6 ? says[k % 3] : range;
+        if (font_width(sc->font, FONT_MONO, *size, text, -1) <= room - *by && *text)
+            return text;
+    }
+    return "";
+}
+
 void grid_label(const struct brush *b, const struct grid *fitted, bool below,
                 const char *name, struct scene_rgba color, const char *note, float alpha)
 {
     static const float below_by = 22, above_by = 9, size = 14, note_size = 12;
-    static const float note_small = 9.5f, note_least = 8.5f, apart = 8;
+    static const float note_small = 9.5f, apart = 8;
     static const float reach = 4; /* a label may end so far right of its matrix: the
                                    * canvas has that much left, too */
     struct scene *sc = b->sc;
@@ -306,22 +334,12 @@ void grid_label(const struct brush *b, const struct grid *fitted, bool below,
     int rows = g.rows, cols = g.cols;
     if (b->decoding) pass_size(b, fitted, &rows, &cols);
     const char *shape = scene_print(sc, "[%d\u00D7%d]", rows, cols);
-    const char *range = strstr(note, "\u00B1"); /* what there is room for last */
-    if (!range) range = note;
-    const char *const says[] = {*note ? scene_print(sc, "%s %s", shape, note) : shape,
-                                *note ? scene_print(sc, "%s %s", shape, range) : shape,
-                                range};
     float end = fminf(g.x + grid_w(&g) + reach, b->canvas.x + b->canvas.w);
-    float noted = note_size, by = apart;
-    shape = "";
-    for (int k = 0; k < 7 && !*shape; k++) { /* smaller, before the range is left out */
-        noted = k < 3 ? note_size : k < 6 ? note_small : note_least;
-        by = k < 6 ? apart : apart / 2;
-        const char *text = k < 6 ? says[k % 3] : range;
-        if (font_width(sc->font, FONT_MONO, noted, text, -1) <= end - x - w - by)
-            shape = text;
-    }
+    float noted = note_size;
+    float by = apart;
+    shape = fit_note(sc, shape, note, end - x - w, &noted, &by);
     if (!below && !*shape) { /* under the matrix */
+        const char *range = range_in(note);
         float under = g.y + grid_h(&g) + 2 + note_small;
         if (font_width(sc->font, FONT_MONO, note_small, range, -1) <= end - x)
             (void)scene_text(sc, x, under, ALIGN_LEFT, FONT_MONO, note_small,

@@ -285,7 +285,7 @@ static void crossing_note(const struct lab *l, const struct plot *p, bool causal
     int n = scene_lab_crossing(l->s, causal);
     if (n <= 1) return;
     bool bytes = l->s->lab.of == STEP_LAB_BYTES;
-    note(p, l->t->accent, n, p->box.y + (causal ? 2 : 1) * note_line,
+    note(p, l->t->accent, n, p->box.y + (causal ? 2.0f : 1.0f) * note_line,
          scene_print(sc, "2 + 6 over 1 + 7 from N = %s%s", scene_count(sc, n),
                      bytes    ? ""
                      : causal ? " (without j > i)"

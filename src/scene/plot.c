@@ -344,7 +344,8 @@ void plot_beside(const struct plot *p, struct plot_spots *s, struct scene_rect n
     float step = note.h / 2;
     int n = (int)(p->box.h / step);
     for (int k = 0; k <= 2 * n; k++) {
-        float cy = y + (k % 2 ? 1.0f : -1.0f) * (float)((k + 1) / 2) * step;
+        int away = (k + 1) / 2;
+        float cy = y + (k % 2 ? 1.0f : -1.0f) * (float)away * step;
         bool in = cy >= p->box.y && cy <= p->box.y + p->box.h;
         note.y = cy - note.h / 2;
         note.x = x + note_gap;

@@ -469,9 +469,8 @@ static bool do_focus(struct step_state *s, const struct step_action *a)
 static bool do_escape(struct step_state *s, const struct step_action *a)
 {
     struct step_place *p = step_here(s);
-    if (s->presenter.blank)
-        return tour_escape(s);
-    else if (s->editing)
+    if (s->presenter.blank) return tour_escape(s);
+    if (s->editing)
         s->editing = STEP_EDIT_NONE;
     else if (step_field_is_open(s))
         field_close(s);
@@ -492,7 +491,7 @@ static bool do_escape(struct step_state *s, const struct step_action *a)
     else if (s->tour.open)
         return tour_escape(s);
     else if (s->code.open && s->code.last)
-        s->code.open = false;
+        s->code.open = false; // NOLINT(bugprone-branch-clone): the order is what counts
     else if (s->dive.n > 0)
         return do_climb(s, &(struct step_action){.i = s->dive.n - 1});
     else if (!is_none(p->pin))

@@ -269,6 +269,22 @@ static void draw_ghost(struct panel *p, const struct ui *u)
     panel_ghost(p);
 }
 
+static struct panel draw_empty(const struct ui *u)
+{
+    struct scene_rect box = u->sc->frame.panel;
+    u->sc->clip = box;
+    scene_rect(u->sc, box, 0, u->theme->panel)->hit.kind = HIT_COVER;
+    scene_line(u->sc, box.x + 0.5f, box.y, box.x + 0.5f, box.y + box.h, EDGE_W,
+               u->theme->edge);
+    float pad = box.w >= ROOMY ? PAD : PAD_TIGHT;
+    return (struct panel){.u = u,
+                          .t = u->src->trace,
+                          .x = box.x + pad,
+                          .w = box.w - 2 * pad,
+                          .y = box.y,
+                          .bottom = box.y + box.h - PAD_BOTTOM};
+}
+
 void ui_panel(const struct ui *u)
 {
     static void (*const draw[ATTN_STAGE_COUNT])(struct panel *) = {
@@ -276,18 +292,7 @@ void ui_panel(const struct ui *u)
         [ATTN_SCALE] = panel_scale,     [ATTN_MASK] = panel_mask,
         [ATTN_SOFTMAX] = panel_softmax, [ATTN_WEIGHTED_SUM] = panel_blend,
         [ATTN_OUTPUT] = panel_output};
-    struct scene_rect box = u->sc->frame.panel;
-    u->sc->clip = box;
-    scene_rect(u->sc, box, 0, u->theme->panel)->hit.kind = HIT_COVER;
-    scene_line(u->sc, box.x + 0.5f, box.y, box.x + 0.5f, box.y + box.h, EDGE_W,
-               u->theme->edge);
-    float pad = box.w >= ROOMY ? PAD : PAD_TIGHT;
-    struct panel p = {.u = u,
-                      .t = u->src->trace,
-                      .x = box.x + pad,
-                      .w = box.w - 2 * pad,
-                      .y = box.y,
-                      .bottom = box.y + box.h - PAD_BOTTOM};
+    struct panel p = draw_empty(u);
     if (u->s->over.open) {
         panel_overview(&p);
         return;
