@@ -21,7 +21,7 @@ static void check_text(const struct tour_world *w, const char *text)
     if (!tour_fill(w, text, &e) && e.code != ERR_INPUT) abort();
 }
 
-static void check_stop(struct app *a, const struct tour_world *w,
+static void check_stop(struct app *app, const struct tour_world *w,
                        const struct tour_stop *s)
 {
     const char *const texts[] = {s->title, s->say, s->ask, s->hint, s->show};
@@ -32,17 +32,24 @@ static void check_stop(struct app *a, const struct tour_world *w,
     for (int i = 0; i < s->n_choice; i++) check_text(w, s->choice[i]);
     if (s->kind == ASK_TOKEN || s->kind == ASK_ROW)
         for (int i = 0; i <= STEP_TOY_TOKENS + 1; i++) (void)tour_judge(w, s->answer, i);
-    arena_reset(&a->frame_mem);
+    arena_reset(&app->frame_mem);
+}
+
+static struct app a; /* opened once; lasts until exit */
+
+static void close_all(void)
+{
+    app_fini(&a);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static struct app a; /* opened once; lasts until exit */
     struct err e = {0};
     struct tour t;
     if (!a.frame_mem.data) {
         const struct app_config c = {.headless = true, .on_paper = true};
         if (!app_init(&a, &c, &e) || !app_build(&a, true, &e)) abort();
+        if (atexit(close_all) != 0) abort();
     }
     if (!tour_parse(&t, "t.txt", (const char *)data, n, &e)) {
         check_error(&e);
