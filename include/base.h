@@ -137,4 +137,7 @@ void file_names_free(struct file_names *f); /* zeroed is fine */
  * path, "." where it has none). Lets a long job fail before it starts. */
 bool file_can_write(const char *path, struct err *e);
 
+/* Length of the character at s of n bytes; 0: none begins there (RFC 3629, sec. 4). */
+size_t utf8_length(const unsigned char *s, size_t n);
+
 #endif

@@ -23,34 +23,10 @@ static bool is_letter(char c)
            (u >= 'a' && u <= 'z') || u == '_';
 }
 
-/* Bytes of the well-formed UTF-8 character at `at`, of at most n (Unicode 15, table 3-7);
- * 0: it is none. */
-static size_t character(const unsigned char *at, size_t n)
-{
-    static const struct {
-        unsigned char lo, hi, second_lo, second_hi;
-        size_t len;
-    } rows[] = {{0x00, 0x7F, 0, 0, 1},       {0xC2, 0xDF, 0x80, 0xBF, 2},
-                {0xE0, 0xE0, 0xA0, 0xBF, 3}, {0xE1, 0xEC, 0x80, 0xBF, 3},
-                {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
-                {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4},
-                {0xF4, 0xF4, 0x80, 0x8F, 4}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        size_t len = rows[i].len;
-        if (at[0] < rows[i].lo || at[0] > rows[i].hi) continue;
-        if (len > n) return 0;
-        if (len > 1 && (at[1] < rows[i].second_lo || at[1] > rows[i].second_hi)) return 0;
-        for (size_t k = 2; k < len; k++)
-            if (at[k] < 0x80 || at[k] > 0xBF) return 0;
-        return len;
-    }
-    return 0;
-}
-
 static bool is_utf8(const char *text, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        size_t len = character((const unsigned char *)text + i, n - i);
+        size_t len = utf8_length((const unsigned char *)text + i, n - i);
         if (len == 0 || text[i] == '\0') return false;
         i += len;
     }
