@@ -27,135 +27,166 @@
 
 #include <math.h>
 
-enum { MR = 6, PART_TERMS = 8 /* between fetches of rows of C */ };
+enum {
+    MR = 6,
+    PART_TERMS = 8, /* between fetches of rows of what is added to C */
+    EXPS = 4        /* vectors side by side in softmax */
+};
 
 /* ---- GEMM -------------------------------------------------------------------------- */
 
-/* Rows r0..r0+mr-1 of C. mr and nv are constants wherever this is inlined, so that acc
- * lives in registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
+/* Rows from..to-1 of C, a multiple of the tile's height, n columns of them, and what is
+ * worth fetching meanwhile: one address a term, which moves on with every tile. */
+struct strip {
+    int from, to, n;
+    const char *next;
+    size_t next_tile, next_term; /* bytes */
+};
+
+/* Keeps the compiler from working out all of a tile's addresses before the sums and
+ * holding them until after: at 64 terms that costs more than a tenth. */
+#define FORGET(p) __asm__("" : "+r"(p))
+
+/* mr, nv and with_res are constants wherever this is inlined, so that acc lives in
+ * registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
 /* NOLINTNEXTLINE(readability-function-cognitive-complexity): flat loops over registers */
-INLINE void tile(const struct attn_gemm *g, size_t r0, const char *next, size_t next_step,
-                 const size_t mr, const size_t nv)
+INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t mr,
+                  const size_t nv, const bool with_res)
 {
-    vf acc[MR][NV];
     const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb, ldc = (size_t)g->ldc,
-                 ldr = (size_t)g->ldr;
-    const float *a = g->a + r0 * lda, *b = g->b;
-    float *c = g->c + r0 * ldc;
+                 ldr = (size_t)g->ldr, next_term = s->next_term;
+    const float *a_tile = g->a + (size_t)s->from * lda;
+    const char *next_tile = s->next;
+    float *c = g->c + (size_t)s->from * ldc;
     const int tail =
-        g->n - (int)(nv - 1) * W; /* lanes of the last vector that are ours */
+        s->n - (int)(nv - 1) * W; /* lanes of the last vector that are ours */
 #define EACH                                                                             \
     _Pragma("GCC unroll 8") for (size_t r = 0; r < mr; r++)                              \
         _Pragma("GCC unroll 4") for (size_t v = 0; v < nv; v++)
 #define LANES (v < nv - 1 ? W : tail)
 
-    if (g->add) {
-        EACH acc[r][v] = v_load_n(c + r * ldc + v * W, LANES, 0.0f);
-    } else {
-        EACH acc[r][v] = v_set1(0.0f);
-    }
+    for (int r0 = s->from; r0 < s->to; r0 += (int)mr) {
+        const float *res = with_res ? g->res + (size_t)r0 * ldr : NULL;
+        vf acc[MR][NV];
+        FORGET(c);
+        if (g->add) {
+            EACH acc[r][v] = v_load_n(c + r * ldc + v * W, LANES, 0.0f);
+        } else {
+            EACH acc[r][v] = v_set1(0.0f);
+        }
 
-    /* Terms every row takes, then the up to mr-1 that only the lower rows may see. With
-     * every term a little of what the next call will read is fetched, and every few
-     * terms a row of C and of what is added to it: all at once they would hold up the
-     * loads. */
-    const int common = attn_max(0, attn_min(g->k, g->diag + (int)r0 + 1));
-    int kk = 0;
-    for (size_t part = 0; part < mr; part++) {
+        /* Terms every row takes, then the up to mr-1 that only the lower rows may see.
+         * What is added at the end is fetched a row at a time, every few terms: all at
+         * once would hold up the loads. */
+        const int all = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
+        const int end = attn_min(g->k, g->diag + r0 + (int)mr);
+        const float *a = a_tile, *a3 = a + 3 * lda, *stop = a + all, *b = g->b;
+        const char *next = next_tile;
+        for (size_t part = with_res ? 0 : mr - 1; part < mr; part++) {
 #pragma GCC unroll 4
-        for (size_t v = 0; v < nv; v++) {
-            __builtin_prefetch(c + part * ldc + v * W, 1, 3);
-            if (g->res) __builtin_prefetch(g->res + (r0 + part) * ldr + v * W, 0, 3);
-        }
-        const int to = part == mr - 1 ? common : attn_min(common, kk + PART_TERMS);
-        for (; kk < to; kk++, b += ldb, next += next_step) {
-            __builtin_prefetch(next, 0, 2);
-            vf bv[NV];
+            for (size_t v = 0; with_res && v < nv; v++)
+                __builtin_prefetch(res + part * ldr + v * W, 0, 3);
+            const float *to =
+                part == mr - 1 ? stop : a + attn_min(PART_TERMS, (int)(stop - a));
+            for (; a < to; a++, a3++, b += ldb, next += next_term) {
+                __builtin_prefetch(next, 0, 2);
+                vf bv[NV];
 #pragma GCC unroll 4
-            for (size_t v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
+                for (size_t v = 0; v < nv; v++) bv[v] = v_load(b + v * W);
 #pragma GCC unroll 8
-            for (size_t r = 0; r < mr; r++) {
-                vf ar = v_set1(a[r * lda + kk]);
+                for (size_t r = 0; r < mr; r++) {
+                    vf ar = v_set1(r < 3 ? a[r * lda] : a3[(r - 3) * lda]);
 #pragma GCC unroll 4
-                for (size_t v = 0; v < nv; v++) acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+                    for (size_t v = 0; v < nv; v++)
+                        acc[r][v] = v_fma(ar, bv[v], acc[r][v]);
+                }
             }
         }
-    }
-    const int end = attn_min(g->k, g->diag + (int)(r0 + mr));
-    if (end - common == (int)mr - 1) { /* the whole triangle, known when compiled */
+        if (end - all == (int)mr - 1) { /* the whole triangle, known when compiled */
 #pragma GCC unroll 8
-        for (size_t t = 1; t < mr; t++, b += ldb)
+            for (size_t t = 1; t < mr; t++, b += ldb)
 #pragma GCC unroll 8
-            for (size_t r = t; r < mr; r++) {
-                vf ar = v_set1(a[r * lda + (size_t)common + t - 1]);
+                for (size_t r = t; r < mr; r++) {
+                    vf ar = v_set1(a[r * lda + t - 1]);
 #pragma GCC unroll 4
-                for (size_t v = 0; v < nv; v++)
-                    acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
-            }
-    } else { /* cut off by the end of a block of keys */
-        for (; kk < end; kk++, b += ldb) {
+                    for (size_t v = 0; v < nv; v++)
+                        acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                }
+        } else { /* cut off by the end of a block of keys */
+            for (int kk = all; kk < end; kk++, a++, b += ldb) {
 #pragma GCC unroll 8
-            for (size_t r = 0; r < mr; r++) {
-                if (kk > g->diag + (int)(r0 + r)) continue;
-                vf ar = v_set1(a[r * lda + kk]);
+                for (size_t r = 0; r < mr; r++) {
+                    if (kk > g->diag + r0 + (int)r) continue;
+                    vf ar = v_set1(a[r * lda]);
 #pragma GCC unroll 4
-                for (size_t v = 0; v < nv; v++)
-                    acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                    for (size_t v = 0; v < nv; v++)
+                        acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                }
             }
         }
-    }
 
-    if (g->row_scale) EACH acc[r][v] = v_mul(acc[r][v], v_set1(g->row_scale[r0 + r]));
-    if (g->bias)
-        EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
-    if (g->res)
-        EACH acc[r][v] =
-            v_add(acc[r][v], v_load_n(g->res + (r0 + r) * ldr + v * W, LANES, 0.0f));
-    EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
+        FORGET(c);
+        if (g->row_scale)
+            EACH acc[r][v] = v_mul(acc[r][v], v_set1(g->row_scale[(size_t)r0 + r]));
+        if (g->bias)
+            EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
+        if (with_res)
+            EACH acc[r][v] =
+                v_add(acc[r][v], v_load_n(res + r * ldr + v * W, LANES, 0.0f));
+        EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
+        c += mr * ldc;
+        a_tile += mr * lda;
+        next_tile += s->next_tile;
+    }
 #undef EACH
 #undef LANES
 }
 
-typedef void tile_fn(const struct attn_gemm *g, size_t r0, const char *next,
-                     size_t next_step);
+typedef void strip_fn(const struct attn_gemm *g, const struct strip *s);
 
-#define TILE(mr, nv)                                                                     \
-    static void tile_##mr##_##nv(const struct attn_gemm *g, size_t r0, const char *next, \
-                                 size_t next_step)                                       \
+#define STRIP(mr, nv)                                                                    \
+    static void strip_##mr##_##nv(const struct attn_gemm *g, const struct strip *s)      \
     {                                                                                    \
-        tile(g, r0, next, next_step, mr, nv);                                            \
+        strip(g, s, mr, nv, false);                                                      \
+    }                                                                                    \
+    static void strip_res_##mr##_##nv(const struct attn_gemm *g, const struct strip *s)  \
+    {                                                                                    \
+        strip(g, s, mr, nv, true);                                                       \
     }
 /* clang-format off */
 #if NV == 4
-#define TILES(mr) TILE(mr, 1) TILE(mr, 2) TILE(mr, 3) TILE(mr, 4)
-#define ROW(mr)   {tile_##mr##_1, tile_##mr##_2, tile_##mr##_3, tile_##mr##_4}
+#define STRIPS(mr)   STRIP(mr, 1) STRIP(mr, 2) STRIP(mr, 3) STRIP(mr, 4)
+#define ROW(of, mr) {of##_##mr##_1, of##_##mr##_2, of##_##mr##_3, of##_##mr##_4}
 #else
-#define TILES(mr) TILE(mr, 1) TILE(mr, 2)
-#define ROW(mr)   {tile_##mr##_1, tile_##mr##_2}
+#define STRIPS(mr)   STRIP(mr, 1) STRIP(mr, 2)
+#define ROW(of, mr) {of##_##mr##_1, of##_##mr##_2}
 #endif
-TILES(1) TILES(2) TILES(3) TILES(4) TILES(5) TILES(6)
-static tile_fn *const tiles[MR][NV] = {ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6)};
+#define ROWS(of)    {ROW(of, 1), ROW(of, 2), ROW(of, 3), ROW(of, 4), ROW(of, 5), ROW(of, 6)}
+STRIPS(1) STRIPS(2) STRIPS(3) STRIPS(4) STRIPS(5) STRIPS(6)
+static strip_fn *const strips[2][MR][NV] = {ROWS(strip), ROWS(strip_res)};
 /* clang-format on */
-#undef TILE
-#undef TILES
+#undef STRIP
+#undef STRIPS
 #undef ROW
+#undef ROWS
 
 static void gelu_row(float *c, int n);
 
 static void simd_gemm(const struct attn_gemm *g)
 {
-    struct attn_gemm cut = *g; /* to what the tile's last row wants */
     /* Bytes of the next call's that fall on a row of this one, and on one of its terms. */
     const size_t a_row = g->n_next * sizeof *g->next / (size_t)g->m;
-    const size_t a_term = (a_row * MR + (size_t)g->k - 1) / (size_t)g->k;
-    const char *next = (const char *)(g->next ? g->next : g->b);
-    for (int r0 = 0; r0 < g->m; r0 += MR, next += a_row * MR) {
-        const int mr = attn_min(MR, g->m - r0);
-        cut.n = attn_min(g->n, g->edge + r0 + mr);
-        if (cut.n <= 0) continue;
-        tiles[mr - 1][(cut.n - 1) / W](&cut, (size_t)r0, next, a_term);
-        for (int r = r0; g->gelu && r < r0 + mr; r++)
-            gelu_row(g->c + (size_t)r * g->ldc, g->n);
+    struct strip s = {.next = (const char *)(g->next ? g->next : g->b),
+                      .next_tile = a_row * MR,
+                      .next_term = (a_row * MR + (size_t)g->k - 1) / (size_t)g->k};
+    for (; s.from < g->m; s.from = s.to) {
+        const int mr = attn_min(MR, g->m - s.from);
+        s.n = attn_min(g->n, g->edge + s.from + mr); /* what the tile's last row wants */
+        s.to = s.from + (s.n == g->n ? (g->m - s.from) / mr * mr : mr);
+        if (s.n > 0) strips[g->res != NULL][mr - 1][(s.n - 1) / W](g, &s);
+        for (int r = s.from; g->gelu && r < s.to; r++)
+            gelu_row(g->c + (size_t)r * (size_t)g->ldc, g->n);
+        s.next += (size_t)(s.to - s.from) * a_row;
     }
 }
 
@@ -211,28 +242,36 @@ INLINE struct rate rate_of(float k)
                          v_set1(-104.0f / k)};
 }
 
-/* e^(k t) for k t <= 89: 2^(n - u) with n integral and |u| <= 1/2, where 2^-u = 1 + u p(u), p
- * of degree 5 with the least largest relative error (3e-9). What rounds to 0 is moved to
- * where it just does, -INFINITY too, since inf - inf would be NaN. NaN stays. */
-INLINE vf exp_below_89(vf t, struct rate k)
+#define EACH _Pragma("GCC unroll 4") for (size_t i = 0; i < m; i++)
+
+/* m vectors t become e^(k t), for k t <= 89: 2^(n - u) with n integral and |u| <= 1/2, where
+ * 2^-u = 1 + u p(u), p of degree 5 with the least largest relative error (3e-9). What rounds
+ * to 0 is moved to where it just does, -INFINITY too, since inf - inf would be NaN. NaN
+ * stays. Each step waits for the one before; side by side, m of them hide that. */
+INLINE void exps_below_89(vf *t, struct rate k, const size_t m)
 {
-    t = v_max(k.least, t);
+    static const float c[] = {-1.339080743e-3f, 9.618505836e-3f,  -5.550359935e-2f,
+                              2.402264774e-1f,  -6.931471825e-1f, 1.0f};
     const vf round = v_set1(0x1.8p23f); /* adding it leaves no fraction bits */
-    vf n = v_sub(v_fma(t, k.high, round), round);
-    vf u = v_fnma(t, k.low, v_fnma(t, k.high, n));
-    vf p = v_set1(1.532647148e-4f);
-    p = v_fma(p, u, v_set1(-1.339080743e-3f));
-    p = v_fma(p, u, v_set1(9.618505836e-3f));
-    p = v_fma(p, u, v_set1(-5.550359935e-2f));
-    p = v_fma(p, u, v_set1(2.402264774e-1f));
-    p = v_fma(p, u, v_set1(-6.931471825e-1f));
-    return v_pow2_mul(v_fma(p, u, v_set1(1.0f)), n);
+    vf n[EXPS], u[EXPS], p[EXPS];
+    EACH t[i] = v_max(k.least, t[i]);
+    EACH n[i] = v_fma(t[i], k.high, round);
+    EACH n[i] = v_sub(n[i], round);
+    EACH u[i] = v_fnma(t[i], k.high, n[i]);
+    EACH u[i] = v_fnma(t[i], k.low, u[i]);
+    EACH p[i] = v_fma(v_set1(1.532647148e-4f), u[i], v_set1(c[0]));
+#pragma GCC unroll 8
+    for (size_t d = 1; d < sizeof c / sizeof c[0]; d++)
+        EACH p[i] = v_fma(p[i], u[i], v_set1(c[d]));
+    EACH t[i] = v_pow2_mul(p[i], n[i]);
 }
 
 /* e^89 is beyond float32 and becomes INFINITY in the scaling. */
 INLINE vf exp_any(vf x)
 {
-    return exp_below_89(v_min(v_set1(89.0f), x), rate_of(1.0f));
+    vf t = v_min(v_set1(89.0f), x);
+    exps_below_89(&t, rate_of(1.0f), 1);
+    return t;
 }
 
 static void simd_exp(float *y, const float *x, int n)
@@ -258,49 +297,65 @@ static void gelu_row(float *c, int n)
 
 /* ---- softmax ----------------------------------------------------------------------- */
 
-static bool simd_row_max(float *max, const float *s, int n)
+/* Whether s has neither NaN nor +INFINITY. */
+static bool clean_row(const float *s, int n)
 {
     const vf inf = v_set1(INFINITY);
-    vf top[2] = {v_set1(-INFINITY), v_set1(-INFINITY)};
-    vmask clean = v_equal(inf, inf); /* NaN is not less than INFINITY either */
+    bool clean = true; /* NaN is not less than INFINITY either */
+    for (int j = 0; clean && j < n; j += W)
+        clean = v_all(v_less(v_load_n(s + j, attn_min(W, n - j), 0.0f), inf));
+    return clean;
+}
+
+static bool simd_row_max(float *max, const float *s, int n)
+{
+    const vf zero = v_set1(0.0f);
+    const size_t m = EXPS;
+    vf top[EXPS], odd[EXPS]; /* odd: 0 unless something is not finite */
+    EACH top[i] = v_set1(-INFINITY);
+    EACH odd[i] = zero;
     int j = 0;
-    for (; j + 2 * W <= n; j += 2 * W) {
-        vf a = v_load(s + j), b = v_load(s + j + W);
-        top[0] = v_max(a, top[0]);
-        top[1] = v_max(b, top[1]);
-        clean = v_both(clean, v_both(v_less(a, inf), v_less(b, inf)));
+    for (; j + EXPS * W <= n; j += EXPS * W) {
+        vf a[EXPS];
+        EACH a[i] = v_load(s + j + i * W);
+        EACH top[i] = v_max(a[i], top[i]);
+        EACH odd[i] = v_fma(a[i], zero, odd[i]);
     }
     for (; j < n; j += W) {
-        vf a = v_load_n(s + j, attn_min(W, n - j), -INFINITY);
-        top[0] = v_max(a, top[0]);
-        clean = v_both(clean, v_less(a, inf));
+        int lanes = attn_min(W, n - j);
+        top[0] = v_max(v_load_n(s + j, lanes, -INFINITY), top[0]);
+        odd[0] = v_fma(v_load_n(s + j, lanes, 0.0f), zero, odd[0]);
     }
-    *max = v_highest(v_max(top[0], top[1]));
-    return v_all(clean);
+    *max = v_highest(v_max(v_max(top[0], top[1]), v_max(top[2], top[3])));
+    vf any = v_add(v_add(odd[0], odd[1]), v_add(odd[2], odd[3]));
+    return v_all(v_equal(any, zero)) || clean_row(s, n);
 }
 
 static float simd_row_exp(float *e, const float *s, int n, float scale, float max)
 {
     const struct rate k = rate_of(scale);
     const vf top = v_set1(max);
-    vf sum[2] = {v_set1(0.0f), v_set1(0.0f)};
+    const size_t m = EXPS;
+    vf sum[EXPS];
+    EACH sum[i] = v_set1(0.0f);
     int j = 0;
-    for (; j + 2 * W <= n; j += 2 * W) {
-        vf a = exp_below_89(v_sub(v_load(s + j), top), k);
-        vf b = exp_below_89(v_sub(v_load(s + j + W), top), k);
-        v_store(e + j, a);
-        v_store(e + j + W, b);
-        sum[0] = v_add(sum[0], a);
-        sum[1] = v_add(sum[1], b);
+    for (; j + EXPS * W <= n; j += EXPS * W) {
+        vf t[EXPS];
+        EACH t[i] = v_sub(v_load(s + j + i * W), top);
+        exps_below_89(t, k, m);
+        EACH v_store(e + j + i * W, t[i]);
+        EACH sum[i] = v_add(sum[i], t[i]);
     }
     for (; j < n; j += W) {
-        int m = attn_min(W, n - j);
-        vf a = exp_below_89(v_sub(v_load_n(s + j, m, -INFINITY), top), k);
-        v_store_n(e + j, a, m);
-        sum[0] = v_add(sum[0], a);
+        int lanes = attn_min(W, n - j);
+        vf t = v_sub(v_load_n(s + j, lanes, -INFINITY), top);
+        exps_below_89(&t, k, 1);
+        v_store_n(e + j, t, lanes);
+        sum[0] = v_add(sum[0], t);
     }
-    return v_sum(v_add(sum[0], sum[1]));
+    return v_sum(v_add(v_add(sum[0], sum[1]), v_add(sum[2], sum[3])));
 }
+#undef EACH
 
 static void simd_row_div(float *p, const float *e, int n, float sum)
 {
