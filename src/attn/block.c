@@ -147,11 +147,16 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
     struct block_layout l = block_layout(d);
     float *base = attn_aligned(work);
     struct attn_kv kv = attn_kv_at(base + l.kv, d);
-    struct attn_kv_fill fill = {c->k, &kv, first, io->qkv};
+    size_t d_head = (size_t)attn_d_head(d);
+    struct attn_kv_fill fill = {
+        c->k, &kv, first, {io->qkv.data, (size_t)io->qkv.ld, d_head}};
     struct attn_mat qkv = io->qkv, z = io->z;
     if (!qkv.data) {
-        fill.q = (struct attn_mat){base + l.q, rows, width, l.ld_q};
         qkv = (struct attn_mat){.rows = rows, .cols = 3 * width};
+        fill.q = (struct attn_queries){base + l.q, (size_t)l.ld_q, d_head};
+        /* A head of whole panels has its queries in one piece. */
+        if (d_head % (size_t)c->k->nr == 0)
+            fill.q = (struct attn_queries){base + l.q, d_head, d_head * (size_t)rows};
     }
     if (!z.data) z = (struct attn_mat){base + l.z, rows, width, width};
 
@@ -163,7 +168,7 @@ enum attn_status attn_block_from(const struct attn_ctx *c, const struct attn_blo
                                             .then = attn_kv_fill,
                                             .arg = &fill});
     attn_fused_rows(c, &(struct attn_fused){.z = z,
-                                            .qkv = attn_const(fill.q),
+                                            .q = fill.q,
                                             .kv = &kv,
                                             .opts = opts,
                                             .first = first,

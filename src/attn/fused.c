@@ -101,10 +101,12 @@ struct attn_mat attn_kv_place(const void *fill, struct attn_mat spare, int m0, i
 {
     const struct attn_kv_fill *f = fill;
     float *values = values_panel(f, n0, f->first + m0);
+    int d = f->kv->d_head;
     if (values) return (struct attn_mat){values, spare.rows, spare.cols, f->k->nr};
-    if (n0 >= f->kv->n_head * f->kv->d_head) return spare;
-    return (struct attn_mat){f->q.data + (size_t)m0 * f->q.ld + n0, spare.rows,
-                             spare.cols, f->q.ld};
+    if (n0 >= f->kv->n_head * d) return spare;
+    return (struct attn_mat){f->q.data + (size_t)(n0 / d) * f->q.head +
+                                 (size_t)m0 * f->q.ld + n0 % d,
+                             spare.rows, spare.cols, (int)f->q.ld};
 }
 
 void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0)
@@ -132,66 +134,119 @@ struct job {
     int n_row_block;
 };
 
-static int head_at(const struct job *j, int index)
+/* A task: query rows i0..i1-1 of head h. The longest rows come first, so that no thread is
+ * left with a long task at the end. Row blocks are counted from the last row: the first
+ * task of a head, for which its keys come into cache, is a whole one. */
+struct task {
+    int h, i0, i1;
+};
+
+static struct task task_at(const struct job *j, int t)
 {
-    int skip = j->f->skip;
-    return skip >= 0 && index >= skip ? index + 1 : index;
+    const struct attn_fused *f = j->f;
+    int h = t / j->n_row_block, i1 = f->n - t % j->n_row_block * ROWS;
+    if (f->skip >= 0 && h >= f->skip) h++;
+    return (struct task){h, attn_max(i1 - ROWS, f->first), i1};
+}
+
+static const float *queries(const struct attn_fused *f, struct task t)
+{
+    return f->q.data + (size_t)t.h * f->q.head + (size_t)(t.i0 - f->first) * f->q.ld;
+}
+
+/* What a task's last product and its first one are to fetch. */
+struct ahead {
+    const float *q, *kt, *v;
+    size_t n_q, n_kv;
+};
+
+/* The next task's queries. And in place of the keys and values that this task was the last
+ * to need, those of the next head: the second cache has room for one head's. */
+static struct ahead look_ahead(const struct job *j, int t)
+{
+    const struct attn_kv *kv = j->f->kv;
+    struct ahead a = {0};
+    if (t + 1 == j->n_head * j->n_row_block) return a;
+    struct task now = task_at(j, t), next = task_at(j, t + 1);
+    if (j->f->q.ld == (size_t)kv->d_head) { /* in one piece */
+        a.q = queries(j->f, next);
+        a.n_q = (size_t)(next.i1 - next.i0) * j->f->q.ld;
+    }
+    int after = t + j->n_row_block;
+    if (after >= j->n_head * j->n_row_block) return a;
+    int h = task_at(j, after).h;
+    a.n_kv = (size_t)(now.i1 - now.i0) * kv->d_head;
+    a.kt = attn_kv_keys(kv, j->k, h) + (size_t)now.i0 * kv->d_head;
+    a.v = attn_kv_values(kv, j->k, h) + (size_t)now.i0 * kv->d_head;
+    return a;
 }
 
 /* What a row knows of the keys seen so far. */
 struct row_state {
-    float max, sum, factor;
+    float max, sum, factor; /* factor: for what Z holds, once max has moved */
+    int n;                  /* scores of the present block that have a weight */
 };
 
-/* Turns row r of a block of scores into exps; sets the factor for what Z holds. */
-static void soften(const struct attn_kernels *k, struct row_state *st, float *s, int n,
-                   float scale)
+/* Row r of a block of scores: raises the maximum. */
+static void see_row(const struct attn_kernels *k, struct row_state *st, float *s, int n,
+                    float scale)
 {
     float max;
     st->factor = 1.0f;
+    st->n = n;
     bool clean = k->row_max(&max, s, n);
     if (!clean || max == -INFINITY) { /* NaN spreads by way of the sum */
         for (int j = 0; j < n; j++) s[j] = 0.0f;
         if (!clean) st->sum = NAN;
-        return;
-    }
-    if (max > st->max) {
+        st->n = 0;
+    } else if (max > st->max) {
         st->factor = st->max == -INFINITY ? 0.0f : expf((st->max - max) * scale);
         st->max = max;
     }
-    st->sum = st->sum * st->factor + k->row_exp(s, s, n, scale, st->max);
 }
 
-static void block_scores(const struct job *j, float *s, int h, int i0, int i1, int j0,
-                         int j1)
+/* S of the keys j0..j1-1. The last of all keys' product fetches the queries ahead, the
+ * first one the keys, and those between the panel after theirs. */
+static void block_scores(const struct job *j, float *s, struct task t, int j0, int j1,
+                         bool last, const struct ahead *ahead)
 {
     const struct attn_fused *f = j->f;
-    const struct attn_kv *kv = f->kv;
-    int nr = j->k->nr, d = kv->d_head;
-    const float *q = f->qkv.data + (size_t)(i0 - f->first) * f->qkv.ld + (size_t)h * d;
-    for (int p = j0; p < j1; p += nr)
-        j->k->gemm(&(struct attn_gemm){
+    int nr = j->k->nr, d = f->kv->d_head;
+    for (int p = j0; p < j1; p += nr) {
+        struct attn_gemm g = {
             .c = s + (p - j0),
             .ldc = LD,
-            .a = q,
-            .lda = f->qkv.ld,
-            .b = attn_kv_keys(kv, j->k, h) + (size_t)p * d,
+            .a = queries(f, t),
+            .lda = (int)f->q.ld,
+            .b = attn_kv_keys(f->kv, j->k, t.h) + (size_t)p * d,
             .ldb = nr,
-            .m = i1 - i0,
+            .m = t.i1 - t.i0,
             .n = attn_min(nr, j1 - p),
             .k = d,
             .diag = ATTN_DENSE,
-            .edge = f->opts.causal ? i0 - p : ATTN_DENSE,
-        });
+            .edge = f->opts.causal ? t.i0 - p : ATTN_DENSE,
+        };
+        if (last && p + nr >= j1) {
+            g.next = ahead->q;
+            g.n_next = ahead->n_q;
+        } else if (p == 0 && ahead->kt) {
+            g.next = ahead->kt;
+            g.n_next = ahead->n_kv;
+        } else {
+            g.next = g.b + (size_t)nr * d;
+            g.n_next = (size_t)nr * d;
+        }
+        j->k->gemm(&g);
+    }
 }
 
-static void block_values(const struct job *j, const float *s, int h, int i0, int i1,
-                         int j0, int j1, const float *inv)
+static void block_values(const struct job *j, const float *s, struct task t, int j0,
+                         int j1, const float *inv, const struct ahead *ahead)
 {
     const struct attn_fused *f = j->f;
     const struct attn_kv *kv = f->kv;
     int nr = j->k->nr, d = kv->d_head;
-    float *z = f->z.data + (size_t)(i0 - f->first) * f->z.ld + (size_t)h * d;
+    float *z = f->z.data + (size_t)(t.i0 - f->first) * f->z.ld + (size_t)t.h * d;
     for (int a0 = 0; a0 < d; a0 += nr) {
         int n = attn_min(nr, d - a0), width = attn_round_up(n, j->k->vec);
         j->k->gemm(&(struct attn_gemm){
@@ -199,47 +254,52 @@ static void block_values(const struct job *j, const float *s, int h, int i0, int
             .ldc = f->z.ld,
             .a = s,
             .lda = LD,
-            .b = attn_kv_values(kv, j->k, h) + (size_t)kv->room * a0 + (size_t)j0 * width,
+            .b = attn_kv_values(kv, j->k, t.h) + (size_t)kv->room * a0 +
+                 (size_t)j0 * width,
             .ldb = width,
-            .m = i1 - i0,
+            .m = t.i1 - t.i0,
             .n = n,
             .k = j1 - j0,
-            .diag = f->opts.causal ? i0 - j0 : ATTN_DENSE,
+            .diag = f->opts.causal ? t.i0 - j0 : ATTN_DENSE,
             .edge = ATTN_DENSE,
             .add = j0 > 0,
             .row_scale = inv,
+            .next = inv ? ahead->v : NULL,
+            .n_next = inv ? ahead->n_kv : 0,
         });
     }
 }
 
-/* Softmax's part in a block of keys: rows i0..i1-1 of head h. */
-static void block_soften(const struct job *j, struct row_state *st, float *s, int h,
-                         int i0, int i1, int j0, int j1)
+/* Softmax's part in a block of keys. All maxima come first: a row's exps would wait for
+ * its own. */
+static void block_soften(const struct job *j, struct row_state *st, float *s,
+                         struct task t, int j0, int j1)
 {
     const struct attn_fused *f = j->f;
     int d = f->kv->d_head;
     float scale = attn_scale_factor(f->opts, d);
     /* Rows that lie wholly before the block see nothing of it. */
-    for (int i = f->opts.causal ? attn_max(i0, j0) : i0; i < i1; i++) {
-        struct row_state *row = &st[i - i0];
-        int n = f->opts.causal ? attn_min(j1, i + 1) - j0 : j1 - j0;
-        soften(j->k, row, s + (size_t)(i - i0) * LD, n, scale);
+    int from = f->opts.causal ? attn_max(t.i0, j0) : t.i0;
+    for (int i = from; i < t.i1; i++)
+        see_row(j->k, &st[i - t.i0], s + (size_t)(i - t.i0) * LD,
+                f->opts.causal ? attn_min(j1, i + 1) - j0 : j1 - j0, scale);
+    for (int i = from; i < t.i1; i++) {
+        struct row_state *row = &st[i - t.i0];
+        float *e = s + (size_t)(i - t.i0) * LD;
+        row->sum *= row->factor;
+        if (row->n > 0) row->sum += j->k->row_exp(e, e, row->n, scale, row->max);
         if (row->factor == 1.0f || j0 == 0) continue;
-        float *z = f->z.data + (size_t)(i - f->first) * f->z.ld + (size_t)h * d;
+        float *z = f->z.data + (size_t)(i - f->first) * f->z.ld + (size_t)t.h * d;
         for (int a = 0; a < d; a++) z[a] *= row->factor;
     }
 }
 
-/* Task: one head's rows i0..i1-1. The longest rows come first, so that no thread is
- * left with a long task at the end. */
-static void rows_task(const void *arg, int t)
+static void rows_task(const void *arg, int index)
 {
     const struct job *j = arg;
-    const struct attn_fused *f = j->f;
-    int h = head_at(j, t / j->n_row_block);
-    int block = (f->n - 1) / ROWS - t % j->n_row_block;
-    int i0 = attn_max(block * ROWS, f->first), i1 = attn_min((block + 1) * ROWS, f->n);
-    int keys = f->opts.causal ? i1 : f->n;
+    const struct task t = task_at(j, index);
+    const struct ahead ahead = look_ahead(j, index);
+    int keys = j->f->opts.causal ? t.i1 : j->f->n;
     _Alignas(ATTN_ALIGN) float s[ROWS * LD];
     struct row_state st[ROWS];
     float inv[ROWS];
@@ -247,17 +307,17 @@ static void rows_task(const void *arg, int t)
     for (int j0 = 0; j0 < keys; j0 += KEYS) {
         int j1 = attn_min(j0 + KEYS, keys);
         bool last = j1 == keys;
-        block_scores(j, s, h, i0, i1, j0, j1);
-        block_soften(j, st, s, h, i0, i1, j0, j1);
-        for (int r = 0; last && r < i1 - i0; r++)
+        block_scores(j, s, t, j0, j1, last, &ahead);
+        block_soften(j, st, s, t, j0, j1);
+        for (int r = 0; last && r < t.i1 - t.i0; r++)
             inv[r] = st[r].sum == 0.0f ? 1.0f : 1.0f / st[r].sum;
-        block_values(j, s, h, i0, i1, j0, j1, last ? inv : NULL);
+        block_values(j, s, t, j0, j1, last ? inv : NULL, &ahead);
     }
 }
 
 void attn_fused_rows(const struct attn_ctx *c, const struct attn_fused *f)
 {
     struct job j = {.k = c->k, .f = f, .n_head = f->kv->n_head - (f->skip >= 0)};
-    j.n_row_block = (f->n - 1) / ROWS - f->first / ROWS + 1;
+    j.n_row_block = (f->n - f->first + ROWS - 1) / ROWS;
     attn_parallel(c, j.n_head * j.n_row_block, true, rows_task, &j);
 }

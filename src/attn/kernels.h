@@ -125,23 +125,29 @@ struct attn_kv {
 size_t attn_kv_floats(struct attn_dims d); /* enough for any kernel set */
 struct attn_kv attn_kv_at(float *mem, struct attn_dims d);
 
+/* Where the queries lie: of row i and head h, data + h * head + i * ld. */
+struct attn_queries {
+    float *data;
+    size_t ld, head;
+};
+
 /* What attn_product needs to put the keys and values of a projection where the kernels
  * want them, while they are in cache. Row 0 of the projection is token first. With
- * attn_kv_place they go there alone, and Q to q. */
+ * attn_kv_place they go there alone, and the queries to q. */
 struct attn_kv_fill {
     const struct attn_kernels *k;
     const struct attn_kv *kv;
     int first;
-    struct attn_mat q; /* [rows, d_model], ld: d_model rounded up to panels or more */
+    struct attn_queries q; /* rows as wide as whole panels that begin in them */
 };
 struct attn_mat attn_kv_place(const void *fill, struct attn_mat spare, int m0, int n0);
 void attn_kv_fill(const void *fill, struct attn_cmat part, int m0, int n0);
 
-/* Z of the rows first..n-1, all heads but skip (-1: none). qkv, of which Q is read, and z
- * begin at row first; kv holds all n. */
+/* Z of the rows first..n-1, all heads but skip (-1: none). q and z begin at row first; kv
+ * holds all n. */
 struct attn_fused {
-    struct attn_mat z;    /* [n - first, d_model] */
-    struct attn_cmat qkv; /* [n - first, d_model or more] */
+    struct attn_mat z; /* [n - first, d_model] */
+    struct attn_queries q;
     const struct attn_kv *kv;
     struct attn_opts opts;
     int first, n, skip;

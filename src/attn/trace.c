@@ -300,9 +300,11 @@ static void other_heads(const struct attn_ctx *c, struct attn_trace *t,
 {
     bool fused = attn_opts_fused_heads(t->opts);
     if (!in_place) fill_again(c, t, fill);
+    struct attn_queries q = {t->qkv.data, (size_t)t->qkv.ld,
+                             (size_t)attn_d_head(t->dims)};
     if (fused)
         attn_fused_rows(c, &(struct attn_fused){.z = t->z,
-                                                .qkv = attn_const(t->qkv),
+                                                .q = q,
                                                 .kv = fill->kv,
                                                 .opts = t->opts,
                                                 .n = t->dims.n_tok,
