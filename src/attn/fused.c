@@ -205,8 +205,25 @@ static void see_row(const struct attn_kernels *k, struct row_state *st, float *s
     }
 }
 
-/* S of the keys j0..j1-1. The last of all keys' product fetches the queries ahead, the
- * first one the keys, and those between the panel after theirs. */
+/* What product p of block_scores fetches: the first one the next head's keys, one in the
+ * last block of keys the next task's queries, the others the panel after theirs. The very
+ * last panel may be narrow, and its product too short to fetch much. */
+static void fetch_ahead(struct attn_gemm *g, const struct ahead *ahead, int p, int j0,
+                        int j1, bool last)
+{
+    int for_q = j1 - j0 > g->ldb ? j0 + g->ldb : j0;
+    if (last && p == for_q) {
+        g->next = ahead->q;
+        g->n_next = ahead->n_q;
+    } else if (p == 0) {
+        g->next = ahead->kt;
+        g->n_next = ahead->n_kv;
+    } else if (p + g->ldb < j1) {
+        g->n_next = (size_t)g->k * g->ldb;
+        g->next = g->b + g->n_next;
+    }
+}
+
 static void block_scores(const struct job *j, float *s, struct task t, int j0, int j1,
                          bool last, const struct ahead *ahead)
 {
@@ -226,16 +243,7 @@ static void block_scores(const struct job *j, float *s, struct task t, int j0, i
             .diag = ATTN_DENSE,
             .edge = f->opts.causal ? t.i0 - p : ATTN_DENSE,
         };
-        if (last && p + nr >= j1) {
-            g.next = ahead->q;
-            g.n_next = ahead->n_q;
-        } else if (p == 0 && ahead->kt) {
-            g.next = ahead->kt;
-            g.n_next = ahead->n_kv;
-        } else {
-            g.next = g.b + (size_t)nr * d;
-            g.n_next = (size_t)nr * d;
-        }
+        fetch_ahead(&g, ahead, p, j0, j1, last);
         j->k->gemm(&g);
     }
 }
