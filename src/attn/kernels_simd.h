@@ -174,11 +174,12 @@ static void gelu_row(float *c, int n);
 
 static void simd_gemm(const struct attn_gemm *g)
 {
-    /* Bytes of the next call's that fall on a row of this one, and on one of its terms. */
+    /* Bytes of the next call's that fall on a row of this one, a tile, a term of a tile. */
     const size_t a_row = g->n_next * sizeof *g->next / (size_t)g->m;
+    const size_t a_tile = a_row * (size_t)attn_min(MR, g->m);
     struct strip s = {.next = (const char *)(g->next ? g->next : g->b),
-                      .next_tile = a_row * MR,
-                      .next_term = (a_row * MR + (size_t)g->k - 1) / (size_t)g->k};
+                      .next_tile = a_tile,
+                      .next_term = (a_tile + (size_t)g->k - 1) / (size_t)g->k};
     for (; s.from < g->m; s.from = s.to) {
         const int mr = attn_min(MR, g->m - s.from);
         s.n = attn_min(g->n, g->edge + s.from + mr); /* what the tile's last row wants */
