@@ -42,16 +42,17 @@ static double median(const double *v, int n)
     return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
 }
 
-/* Whether a thread of this program other than this one runs or is ready to. */
-static bool others_run(void)
+/* Whether a thread of a process, other than this one, runs or is ready to. */
+static bool threads_run(long process)
 {
-    DIR *tasks = opendir("/proc/self/task");
+    char path[300], line[512];
+    (void)snprintf(path, sizeof path, "/proc/%ld/task", process);
+    DIR *tasks = opendir(path);
     if (!tasks) return true; /* not Linux: nobody can tell */
     bool any = false;
     for (struct dirent *e; !any && (e = readdir(tasks));) {
         if (e->d_name[0] == '.' || strtol(e->d_name, NULL, 10) == getpid()) continue;
-        char path[300], line[512];
-        (void)snprintf(path, sizeof path, "/proc/self/task/%s/stat", e->d_name);
+        (void)snprintf(path, sizeof path, "/proc/%ld/task/%s/stat", process, e->d_name);
         FILE *f = fopen(path, "r");
         if (!f) continue;
         const char *name_end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
@@ -59,6 +60,19 @@ static bool others_run(void)
         (void)fclose(f);
     }
     closedir(tasks);
+    return any;
+}
+
+/* The same of this program and its children: PyTorch is one. */
+static bool others_run(void)
+{
+    char path[64];
+    long child;
+    bool any = threads_run(getpid());
+    (void)snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
+    FILE *f = fopen(path, "r");
+    while (f && !any && fscanf(f, "%ld", &child) == 1) any = threads_run(child);
+    if (f) (void)fclose(f);
     return any;
 }
 

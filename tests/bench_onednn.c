@@ -1,9 +1,7 @@
 /* oneDNN: matmul primitives with weights in the layout they ask for, bias and residual in
- * their epilogues. Attention once by causal tiles and once as most people call it: dense
- * batched products around a masked softmax. */
+ * their epilogues. Attention once by causal tiles, with our vector exp, and once as most
+ * people call it, by oneDNN alone: dense batched products around a masked softmax. */
 #include "bench_peers.h"
-
-#include "../src/attn/kernels.h"
 
 #include <math.h>
 #include <omp.h>
@@ -22,7 +20,7 @@ struct peer {
     struct bench_peer_memory m;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    struct product qkv, out, scores, values;
+    struct product qkv, out, scores, mask, soften, values;
     float *s; /* dense: n_head x [n, n] */
 };
 
@@ -59,20 +57,25 @@ static dnnl_memory_t memory(struct peer *o, const dnnl_memory_desc_t *md,
     return m;
 }
 
+/* What comes after a product: bias [cols], and more of what dst is. */
+struct epilogue {
+    const float *bias, *added;
+};
+
 /* dst = src * w (+ bias) (+ added): w is reordered once if reorder is set. */
 static void product_create(struct peer *o, struct product *pr, dnnl_memory_desc_t src,
                            const void *src_at, dnnl_memory_desc_t w, const void *w_at,
-                           bool reorder, const float *bias, dnnl_memory_desc_t dst,
-                           void *dst_at, const float *added)
+                           bool reorder, dnnl_memory_desc_t dst, void *dst_at,
+                           struct epilogue e)
 {
     dnnl_memory_desc_t any = w, bias_md = {0};
     if (reorder)
         must(dnnl_memory_desc_init_by_tag(&any, w.ndims, w.dims, dnnl_f32,
                                           dnnl_format_tag_any));
-    if (bias) bias_md = plain(0, 1, (int)dst.dims[1], 0, dst.dims[1], 1);
+    if (e.bias) bias_md = plain(0, 1, (int)dst.dims[1], 0, dst.dims[1], 1);
     dnnl_primitive_attr_t attr;
     must(dnnl_primitive_attr_create(&attr));
-    if (added) {
+    if (e.added) {
         dnnl_post_ops_t ops;
         must(dnnl_post_ops_create(&ops));
         must(dnnl_post_ops_append_binary(ops, dnnl_binary_add, &dst));
@@ -80,7 +83,7 @@ static void product_create(struct peer *o, struct product *pr, dnnl_memory_desc_
         must(dnnl_post_ops_destroy(ops));
     }
     dnnl_matmul_desc_t md;
-    must(dnnl_matmul_desc_init(&md, &src, &any, bias ? &bias_md : NULL, &dst));
+    must(dnnl_matmul_desc_init(&md, &src, &any, e.bias ? &bias_md : NULL, &dst));
     dnnl_primitive_desc_t pd;
     must(dnnl_primitive_desc_create(&pd, &md, attr, o->engine, NULL));
     must(dnnl_primitive_attr_destroy(attr));
@@ -104,12 +107,55 @@ static void product_create(struct peer *o, struct product *pr, dnnl_memory_desc_
     pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(o, &src, src_at)};
     pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, weights};
     pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(o, &dst, dst_at)};
-    if (bias)
+    if (e.bias)
         pr->args[pr->n_arg++] =
-            (dnnl_exec_arg_t){DNNL_ARG_BIAS, memory(o, &bias_md, bias)};
-    if (added)
+            (dnnl_exec_arg_t){DNNL_ARG_BIAS, memory(o, &bias_md, e.bias)};
+    if (e.added)
         pr->args[pr->n_arg++] = (dnnl_exec_arg_t){
-            DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, memory(o, &dst, added)};
+            DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, memory(o, &dst, e.added)};
+}
+
+/* s = s * scale + mask, in place; mask is [n, n] for each of a batch. */
+static void mask_create(struct peer *o, struct product *pr, dnnl_memory_desc_t md,
+                        void *s, dnnl_memory_desc_t mask_md, const float *mask,
+                        float scale)
+{
+    dnnl_binary_desc_t bd;
+    dnnl_primitive_desc_t pd;
+    dnnl_primitive_attr_t attr;
+    must(dnnl_primitive_attr_create(&attr));
+    must(dnnl_primitive_attr_set_scales(attr, DNNL_ARG_SRC_0, 1, 0, &scale));
+    must(dnnl_binary_desc_init(&bd, dnnl_binary_add, &md, &mask_md, &md));
+    must(dnnl_primitive_desc_create(&pd, &bd, attr, o->engine, NULL));
+    must(dnnl_primitive_attr_destroy(attr));
+    must(dnnl_primitive_create(&pr->run, pd));
+    dnnl_memory_t m = memory(o, &md, s);
+    pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_SRC_0, m};
+    pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_SRC_1, memory(o, &mask_md, mask)};
+    pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_DST, m};
+}
+
+/* Over the last axis, in place. */
+static void softmax_create(struct peer *o, struct product *pr, dnnl_memory_desc_t md,
+                           void *at)
+{
+    dnnl_softmax_desc_t sd;
+    dnnl_primitive_desc_t pd;
+    must(dnnl_softmax_forward_desc_init(&sd, dnnl_forward_inference, &md, md.ndims - 1));
+    must(dnnl_primitive_desc_create(&pd, &sd, NULL, o->engine, NULL));
+    must(dnnl_primitive_create(&pr->run, pd));
+    dnnl_memory_t m = memory(o, &md, at);
+    pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_SRC, m};
+    pr->args[pr->n_arg++] = (dnnl_exec_arg_t){DNNL_ARG_DST, m};
+}
+
+/* [n, n]: 0 where row i may look, -INFINITY beyond. */
+static float *causal_mask(int n)
+{
+    float *m = bench_alloc((size_t)n * n * sizeof *m);
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) m[(size_t)i * n + j] = -INFINITY;
+    return m;
 }
 
 static void execute(struct peer *o, const struct product *pr)
@@ -136,25 +182,14 @@ static void tiled(void *arg)
     execute(o, &o->out);
 }
 
-static void soften_task(const void *arg, int t)
-{
-    const struct peer *o = arg;
-    const struct attn_kernels *k = o->p.c->k;
-    int n = o->p.d.n_tok, i = t % n;
-    float *row = o->s + (size_t)t * n, max;
-    float scale = 1.0f / sqrtf((float)attn_d_head(o->p.d));
-    k->row_max(&max, row, i + 1);
-    k->row_div(row, row, i + 1, k->row_exp(row, row, i + 1, scale, max));
-    for (int j = i + 1; j < n; j++) row[j] = 0.0f;
-}
-
 static void dense(void *arg)
 {
     struct peer *o = arg;
     omp_set_num_threads(o->p.threads);
     execute(o, &o->qkv);
     execute(o, &o->scores);
-    attn_parallel(o->p.c, o->p.d.n_tok * o->p.d.n_head, true, soften_task, o);
+    execute(o, &o->mask);
+    execute(o, &o->soften);
     execute(o, &o->values);
     execute(o, &o->out);
 }
@@ -167,12 +202,12 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
     omp_set_num_threads(p->threads);
     must(dnnl_engine_create(&o->engine, dnnl_cpu, 0));
     must(dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags));
-    product_create(o, &o->qkv, plain(0, n, w, 0, w, 1), p->io.x.data,
-                   plain(0, w, 3 * w, 0, 3 * w, 1), p->w.w_qkv.data, true, p->w.b_qkv,
-                   plain(0, n, 3 * w, 0, 3 * w, 1), o->m.qkv, NULL);
-    product_create(o, &o->out, plain(0, n, w, 0, w, 1), o->m.z, plain(0, w, w, 0, w, 1),
-                   p->w.w_o.data, true, p->w.b_o, plain(0, n, w, 0, w, 1), o->m.y,
-                   p->io.h.data);
+    dnnl_memory_desc_t row_major = plain(0, n, w, 0, w, 1);
+    product_create(o, &o->qkv, row_major, p->io.x.data, plain(0, w, 3 * w, 0, 3 * w, 1),
+                   p->w.w_qkv.data, true, plain(0, n, 3 * w, 0, 3 * w, 1), o->m.qkv,
+                   (struct epilogue){.bias = p->w.b_qkv});
+    product_create(o, &o->out, row_major, o->m.z, plain(0, w, w, 0, w, 1), p->w.w_o.data,
+                   true, row_major, o->m.y, (struct epilogue){p->w.b_o, p->io.h.data});
     runs[0] = (struct bench_run){
         .name = "oneDNN, causal tiles", .run = tiled, .arg = o, .flops = flops};
     runs[0].out = o->m.y;
@@ -181,9 +216,13 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
     o->s = bench_alloc((size_t)h * n * n * sizeof(float));
     dnnl_memory_desc_t s = plain(h, n, n, (dnnl_dim_t)n * n, n, 1);
     product_create(o, &o->scores, plain(h, n, d, d, 3 * w, 1), o->m.qkv,
-                   plain(h, d, n, d, 1, 3 * w), o->m.qkv + w, false, NULL, s, o->s, NULL);
+                   plain(h, d, n, d, 1, 3 * w), o->m.qkv + w, false, s, o->s,
+                   (struct epilogue){0});
+    mask_create(o, &o->mask, s, o->s, plain(1, n, n, (dnnl_dim_t)n * n, n, 1),
+                causal_mask(n), 1.0f / sqrtf((float)d));
+    softmax_create(o, &o->soften, s, o->s);
     product_create(o, &o->values, s, o->s, plain(h, n, d, d, 3 * w, 1), o->m.qkv + 2 * w,
-                   false, NULL, plain(h, n, d, d, w, 1), o->m.z, NULL);
+                   false, plain(h, n, d, d, w, 1), o->m.z, (struct epilogue){0});
     runs[1] = (struct bench_run){
         .name = "oneDNN, dense", .run = dense, .arg = o, .flops = flops};
     runs[1].out = o->m.y;
