@@ -679,6 +679,10 @@ struct scene_rect scene_item_box(const struct scene *sc, const struct scene_item
 /* The item of control id, or NULL. */
 const struct scene_item *scene_find(const struct scene *sc, int id);
 
+/* A number that two scenes share where they look the same, and, but for one in 2^64, only
+ * there; never 0. Matrices are told apart by their keys, those without one cell by cell. */
+uint64_t scene_look(const struct scene *sc);
+
 /* The list as text, one item a line; for tests and for people. NULL: arena full. */
 const char *scene_dump(const struct scene *sc, struct arena *mem);
 

@@ -218,6 +218,30 @@ static void a_random_session_stays_inside_its_bounds(void **state)
     app_resize(a, W, H);
 }
 
+/* Frames that the next drawing comes to. */
+static int64_t drawn(struct app *a)
+{
+    struct err e = {0};
+    int64_t before = a->n_frame;
+    if (!app_build(a, true, &e) || !app_draw(a, &e)) fail_msg("%s", e.text);
+    return a->n_frame - before;
+}
+
+static void what_is_on_screen_is_not_drawn_again(void **state)
+{
+    struct app *a = *state;
+    middle(a, STEP_TOY);
+    app_resize(a, W, H);
+    assert_int_equal(drawn(a), 1);
+    assert_int_equal(drawn(a), 0);
+    act(a, STEP_ROW, 2, 0.0f);
+    assert_int_equal(drawn(a), 1);
+    act(a, STEP_ROW, 2, 0.0f);
+    assert_int_equal(drawn(a), 0);
+    app_resize(a, W, H); /* a size that is told again: what was drawn may be gone */
+    assert_int_equal(drawn(a), 1);
+}
+
 static void an_impossible_ui_size_is_answered(void **state)
 {
     struct app *a = *state;
@@ -282,6 +306,7 @@ int main(void)
         cmocka_unit_test(every_control_is_reached_by_a_click_and_does_something),
         cmocka_unit_test(ids_of_controls_are_unique_and_tab_reaches_every_one),
         cmocka_unit_test(the_help_covers_what_is_below),
+        cmocka_unit_test(what_is_on_screen_is_not_drawn_again),
         cmocka_unit_test(an_impossible_ui_size_is_answered),
         cmocka_unit_test(a_random_session_stays_inside_its_bounds),
     };

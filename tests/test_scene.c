@@ -28,15 +28,65 @@ static void the_same_inputs_give_the_same_scene(void **state)
                 memset(c.frame_mem.data, 0, c.frame_mem.size);
                 case_show(&c, (enum attn_stage)s, some_times[t], 1280, 800);
                 char *first = case_dump_kept(&c);
+                uint64_t look = scene_look(&c.sc);
                 /* 0xFF: NaN as a float, -1 as an int, no end as a text */
                 memset(c.frame_mem.data, 0xFF, c.frame_mem.size);
                 case_show(&c, (enum attn_stage)s, some_times[t], 1280, 800);
                 if (strcmp(first, case_dump(&c)) != 0)
                     fail_msg("%s: not the same again", case_where(&c).text);
+                assert_true(scene_look(&c.sc) == look);
                 free(first);
             }
         case_close(&c);
     }
+}
+
+/* The look with one thing of an item changed; the item is as it was then. */
+static uint64_t look_with(struct scene_case *c, struct scene_item *it, int what)
+{
+    static char other[] = "other";
+    const struct scene_item was = *it;
+    if (what == 0) it->clip.w += 1;
+    if (what == 1) it->kind = it->kind == SCENE_RECT ? SCENE_LINE : SCENE_RECT;
+    if (what == 2 && it->kind == SCENE_RECT) it->u.rect.fill.g ^= 1;
+    if (what == 2 && it->kind == SCENE_POLY) it->u.poly.y[it->u.poly.n - 1] += 1;
+    if (what == 2 && it->kind == SCENE_LINE) it->u.line.dash += 1;
+    if (what == 2 && it->kind == SCENE_TEXT) it->u.text.text = other;
+    if (what == 2 && it->kind == SCENE_HEAT) it->u.heat.shown--;
+    if (what == 3 && it->kind == SCENE_TEXT) it->u.text.turned = !it->u.text.turned;
+    if (what == 3 && it->kind == SCENE_HEAT) it->u.heat.key++;
+    uint64_t look = scene_look(&c->sc);
+    *it = was;
+    return look;
+}
+
+static void whatever_is_drawn_is_part_of_the_look(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    int n[SCENE_HEAT + 1] = {0};
+    for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
+        case_show(&c, (enum attn_stage)s, 0.5f, 1280, 800);
+        const uint64_t look = scene_look(&c.sc);
+        for (int i = 0; i < c.sc.n; i++) {
+            struct scene_item *it = &c.sc.items[i];
+            n[it->kind]++;
+            bool more = it->kind == SCENE_TEXT || it->kind == SCENE_HEAT;
+            for (int what = 0; what < (more ? 4 : 3); what++)
+                assert_true(look_with(&c, it, what) != look);
+            it->hit.id++; /* nobody sees it */
+            assert_true(scene_look(&c.sc) == look);
+        }
+    }
+    for (int k = 0; k <= SCENE_HEAT; k++) assert_true(n[k] > 0);
+    float cell[2] = {1.0f, 2.0f};
+    struct scene_heat unkept = {.m = {cell, 1, 2, 2}, .alpha = 1};
+    (void)scene_heat(&c.sc, &unkept);
+    const uint64_t look = scene_look(&c.sc);
+    cell[1] = 3.0f;
+    assert_true(scene_look(&c.sc) != look);
+    case_close(&c);
 }
 
 static void building_changes_neither_state_nor_run(void **state)
@@ -336,6 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_inputs_give_the_same_scene),
+        cmocka_unit_test(whatever_is_drawn_is_part_of_the_look),
         cmocka_unit_test(building_changes_neither_state_nor_run),
         cmocka_unit_test(a_scene_never_runs_out_of_its_room),
         cmocka_unit_test(too_little_memory_fails_cleanly),

@@ -400,8 +400,12 @@ bool app_build(struct app *a, bool wait, struct err *e)
 
 bool app_draw(struct app *a, struct err *e)
 {
+    uint64_t look = scene_look(&a->scene);
+    if (look == a->look) return true;
+    a->look = 0;
     if (!gfx_draw(a->gfx, &a->scene, a->scale.density, e)) return false;
     gfx_present(a->gfx);
+    a->look = look;
     a->n_frame++;
     return true;
 }

@@ -75,6 +75,7 @@ struct app {
     bool hidden;        /* minimised: nothing is drawn */
     bool fullscreen;    /* as the window is */
     int64_t n_frame;    /* drawn */
+    uint64_t look;      /* scene_look of the last one; 0: it is not on screen any more */
     int copied;         /* times that numbers have been copied, the same ones */
     bool replaces;      /* Enter has been told of a file that is there already */
     char exported[512]; /* name last exported to */
@@ -112,7 +113,7 @@ bool app_load(struct app *a, const char *path, const char *text,
 /* Builds the scene of the present state. wait: with a run that fits, however
  * long; false too where that run fails. */
 bool app_build(struct app *a, bool wait, struct err *e);
-/* Draws and presents the scene as last built. */
+/* Draws and presents the scene as last built, unless that is what is on screen. */
 bool app_draw(struct app *a, struct err *e);
 /* Writes the scene as last built: whole, or no file. */
 bool app_export(struct app *a, const char *path, struct err *e);

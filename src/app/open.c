@@ -63,6 +63,7 @@ static void pointer_rescaled(struct ui_pointer *p, float by)
 void app_rescale(struct app *a)
 {
     float was = a->scale.density;
+    a->look = 0;
     a->presented = a->step.presenter.on;
     a->scale = a->presented ? input_scale_presented(a->px_w, a->px_h, a->ratio, a->base,
                                                     a->step.ui_percent)

@@ -29,6 +29,7 @@ static Uint64 frame_time(struct app *a)
 static void window_event(struct app *a, struct loop *l, const SDL_WindowEvent *ev)
 {
     struct err e = {0};
+    a->look = 0; /* what was drawn may be gone, or have another size */
     switch (ev->event) {
     case SDL_WINDOWEVENT_SIZE_CHANGED:
     case SDL_WINDOWEVENT_DISPLAY_CHANGED:
