@@ -161,6 +161,14 @@ struct attn_cmat model_net_qkv(const struct model_net *m, int l);
 size_t model_net_view_bytes(const struct model_net *m);
 bool model_net_view(struct model_net *m, struct model *view, int l, struct arena *mem,
                     const struct attn_ctx *c, struct err *e);
+/* Its two halves, in memory of their own: the weights, which are the same for every text;
+ * and h, x and the tokens of the text as it is, in a view that has the block's weights. */
+size_t model_net_view_weights_bytes(const struct model_net *m);
+bool model_net_view_weights(struct model_net *m, struct model *view, int l,
+                            struct arena *mem, const struct attn_ctx *c, struct err *e);
+size_t model_net_view_text_bytes(const struct model_net *m);
+bool model_net_view_text(struct model_net *m, struct model *view, int l,
+                         struct arena *mem, const struct attn_ctx *c, struct err *e);
 
 /* The head: logits [n_vocab] of what follows token `row`, once all blocks are done. The
  * head's weights are read at the first call and stay in memory. */

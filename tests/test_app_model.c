@@ -249,6 +249,57 @@ static void another_text_is_read_and_the_place_kept(void **state)
     }
 }
 
+/* The net's text and a block of it in m, beside the same in a view of its own. */
+static void view_is(struct run_model *m, struct model_net *net, const int32_t *ids, int n,
+                    int l, const struct attn_ctx *c)
+{
+    const struct run_key key = {.scale = STEP_GPT2, .model = 1, .block = l, .n_tok = n};
+    struct arena mem = {0};
+    struct model v;
+    struct err e = {0};
+    assert_true(model_net_feed(net, ids, n, &e) && model_net_run(net, l, c, &e));
+    assert_true(run_model_view(m, key, net, c, &e));
+    assert_true(arena_init(&mem, model_net_view_bytes(net), &e));
+    assert_true(model_net_view(net, &v, l, &mem, c, &e));
+    size_t row = sizeof(float) * (size_t)v.dims.d_model;
+    assert_memory_equal(&m->model.dims, &v.dims, sizeof v.dims);
+    assert_memory_equal(m->model.h.data, v.h.data, row * (size_t)n);
+    assert_memory_equal(m->model.x.data, v.x.data, row * (size_t)n);
+    for (int i = 0; i < n; i++) assert_string_equal(m->model.tokens[i], v.tokens[i]);
+    size_t square = row * (size_t)v.dims.d_model;
+    assert_memory_equal(m->model.weights.w_o.data, v.weights.w_o.data, square);
+    assert_memory_equal(m->model.weights.w_qkv.data + 1, v.weights.w_qkv.data + 1,
+                        3 * square - sizeof(float));
+    assert_memory_equal(m->model.weights.b_qkv, v.weights.b_qkv, 3 * row);
+    arena_free(&mem);
+}
+
+/* The first weight of a view is spoilt to see whether it is laid out again. */
+static void another_text_keeps_a_views_weights_and_another_block_does_not(void **state)
+{
+    struct fix *f = *state;
+    static const int32_t ids[2][4] = {{3, 1, 4, 1}, {3, 1, 5, 9}};
+    enum { SPOILT = 77 };
+    const struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    struct run_model m = {.made = false};
+    struct model_net *net = NULL;
+    struct err e = {0};
+    assert_true(model_net_open(&net, f->folder.path, c.k, SIZE_MAX, &e));
+    view_is(&m, net, ids[0], 3, 1, &c);
+    float *first = (float *)(void *)m.mem.data;
+    assert_ptr_equal(first, m.model.weights.w_qkv.data);
+    *first = SPOILT;
+    view_is(&m, net, ids[1], 4, 1, &c);
+    assert_true(*m.model.weights.w_qkv.data == SPOILT);
+    view_is(&m, net, ids[1], 2, 0, &c);
+    assert_true(*m.model.weights.w_qkv.data != SPOILT);
+    view_is(&m, net, ids[0], 4, 1, &c);
+    assert_true(*m.model.weights.w_qkv.data != SPOILT);
+    assert_int_equal(m.n_made, 4);
+    run_model_fini(&m);
+    model_net_close(net);
+}
+
 static void a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said(void **state)
 {
     struct fix *f = *state;
@@ -533,6 +584,7 @@ int main(void)
         cmocka_unit_test(without_a_finite_logit_there_is_no_next_token),
         cmocka_unit_test(a_heads_reach_is_its_values_through_its_rows_of_w_o),
         cmocka_unit_test(another_text_is_read_and_the_place_kept),
+        cmocka_unit_test(another_text_keeps_a_views_weights_and_another_block_does_not),
         cmocka_unit_test(a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said),
         cmocka_unit_test(without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said),
         cmocka_unit_test(a_failure_names_the_file_and_leaves_what_was_loaded),

@@ -110,6 +110,7 @@ bool run_model_make(struct run_model *m, struct run_key key, const struct attn_c
                     struct err *e)
 {
     m->made = false;
+    m->view_of = 0;
     if (!make_room(&m->mem, model_bytes(kind_of(key)), e)) return false;
     if (!model_make(&m->model, kind_of(key), key.seed, &m->mem, c, e)) return false;
     m->key = key;
@@ -123,6 +124,7 @@ bool run_model_words(struct run_model *m, struct run_key key,
                      struct err *e)
 {
     m->made = false;
+    m->view_of = 0;
     if (!make_room(&m->mem, model_words_bytes(), e) ||
         !model_make_words(&m->model, words, key.seed, &m->mem, c, e))
         return false;
@@ -136,20 +138,29 @@ bool run_model_view(struct run_model *m, struct run_key key, struct model_net *n
                     const struct attn_ctx *c, struct err *e)
 {
     m->made = false;
-    if (!make_room(&m->mem, model_net_view_bytes(net), e) ||
-        !model_net_view(net, &m->model, key.block, &m->mem, c, e))
-        return false;
+    if (m->view_of != key.model || m->view_block != key.block) {
+        m->view_of = 0;
+        if (!make_room(&m->mem, model_net_view_weights_bytes(net), e) ||
+            !model_net_view_weights(net, &m->model, key.block, &m->mem, c, e) ||
+            !pack(m, c, e))
+            return false;
+        m->view_of = key.model;
+        m->view_block = key.block;
+    }
     m->key = key;
     m->n_made++;
-    m->made = pack(m, c, e);
+    m->made = make_room(&m->text, model_net_view_text_bytes(net), e) &&
+              model_net_view_text(net, &m->model, key.block, &m->text, c, e);
     return m->made;
 }
 
 void run_model_fini(struct run_model *m)
 {
     arena_free(&m->packed);
+    arena_free(&m->text);
     arena_free(&m->mem);
     m->made = false;
+    m->view_of = 0;
 }
 
 static struct attn_cmat first_rows(struct attn_cmat m, int rows)

@@ -40,8 +40,11 @@ bool run_key_same_model(struct run_key a, struct run_key b);
 
 /* A model, remade when another seed is asked for. Starts zeroed. */
 struct run_model {
-    struct arena mem;
+    struct arena mem;    /* of an opened model: the weights alone */
     struct arena packed; /* the weights once more, as the kernels like them */
+    struct arena text;   /* of an opened model: what depends on its text */
+    uint32_t view_of;    /* whose block view_block the weights are; 0: none's */
+    int view_block;
     struct model model;
     struct run_key key; /* what it was made for */
     bool made;
@@ -54,7 +57,8 @@ bool run_model_make(struct run_model *m, struct run_key key, const struct attn_c
 bool run_model_words(struct run_model *m, struct run_key key,
                      const struct model_words *words, const struct attn_ctx *c,
                      struct err *e);
-/* The same of block key.block of an opened model, whose input has been computed. */
+/* The same of block key.block of an opened model, whose input has been computed. The
+ * weights of a block that m has viewed last are taken as they are. */
 bool run_model_view(struct run_model *m, struct run_key key, struct model_net *net,
                     const struct attn_ctx *c, struct err *e);
 bool run_model_is(const struct run_model *m, struct run_key key);

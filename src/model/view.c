@@ -20,10 +20,20 @@ static size_t token_bytes(const struct model_net *m)
 
 size_t model_net_view_bytes(const struct model_net *m)
 {
+    return model_net_view_weights_bytes(m) + model_net_view_text_bytes(m);
+}
+
+size_t model_net_view_weights_bytes(const struct model_net *m)
+{
+    size_t d = (size_t)m->info.d_model;
+    return (4 * d * d + 6 * d) * sizeof(float) + sizeof m->info.name +
+           sizeof m->info.dtype + ROUNDING;
+}
+
+size_t model_net_view_text_bytes(const struct model_net *m)
+{
     size_t n = (size_t)m->text.n, d = (size_t)m->info.d_model;
-    size_t floats = 4 * d * d + 6 * d + 2 * n * d;
-    return floats * sizeof(float) + n * sizeof(char *) + token_bytes(m) +
-           sizeof m->info.name + sizeof m->info.dtype + ROUNDING;
+    return 2 * n * d * sizeof(float) + n * sizeof(char *) + token_bytes(m) + ROUNDING;
 }
 
 static const char *const *view_tokens(const struct model_net *m, struct arena *mem)
@@ -61,30 +71,27 @@ static const char *view_label(const struct model_net *m, struct arena *mem)
     return arena_text(mem, text, n > 0 ? (size_t)n : 0);
 }
 
-bool model_net_view(struct model_net *m, struct model *view, int l, struct arena *mem,
-                    const struct attn_ctx *c, struct err *e)
+static bool no_room(int l, struct err *e)
 {
-    struct attn_cmat from = model_net_input(m, l);
-    assert(l < m->info.n_layer && from.data);
+    return err_set(e, ERR_SYSTEM, "no memory for a view of block %d", l + 1);
+}
+
+bool model_net_view_weights(struct model_net *m, struct model *view, int l,
+                            struct arena *mem, const struct attn_ctx *c, struct err *e)
+{
+    assert(l < m->info.n_layer);
     const struct block *b = block_get(m, l, c, e);
     if (!b) return false;
-    int n = m->text.n, d = m->info.d_model;
-    size_t square = (size_t)d * d, all = (size_t)n * d, width = (size_t)d;
+    int d = m->info.d_model;
+    size_t square = (size_t)d * d, width = (size_t)d;
     float *w_qkv = arena_take(mem, 3 * square, sizeof(float));
     float *w_o = arena_take(mem, square, sizeof(float));
-    float *h = arena_take(mem, all, sizeof(float));
-    float *x = arena_take(mem, all, sizeof(float));
-    const char *const *tokens = view_tokens(m, mem);
     const char *label = view_label(m, mem);
-    if (!w_qkv || !w_o || !h || !x || !tokens || !label)
-        return err_set(e, ERR_SYSTEM, "no memory for a view of block %d", l + 1);
+    if (!w_qkv || !w_o || !label) return no_room(l, e);
     *view = (struct model){
         .kind = MODEL_FILE,
-        .dims = net_dims(m, n),
+        .dims = net_dims(m, 1),
         .weights = {.w_qkv = {w_qkv, d, 3 * d, 3 * d}, .w_o = {w_o, d, d, d}},
-        .h = {h, n, d, d},
-        .x = {x, n, d, d},
-        .tokens = tokens,
         .label = label,
         .eps = m->info.eps,
         .ln_gain = copy_vector(mem, b->ln_1[0], width),
@@ -94,14 +101,40 @@ bool model_net_view(struct model_net *m, struct model *view, int l, struct arena
     view->weights.b_o = copy_vector(mem, b->attn.b_o, width);
     if (!view->ln_gain ||
         (m->info.bias && (!view->ln_bias || !view->weights.b_qkv || !view->weights.b_o)))
-        return err_set(e, ERR_SYSTEM, "no memory for a view of block %d", l + 1);
-    memcpy(h, from.data, all * sizeof *h);
+        return no_room(l, e);
     enum attn_status s = attn_unpack((struct attn_mat){w_qkv, d, 3 * d, 3 * d},
                                      (struct attn_mat){w_o, d, d, d}, b->packed);
-    if (s == ATTN_OK)
-        s = attn_layer_norm(c, (struct attn_mat){x, n, d, d}, view->h, view->ln_gain,
-                            view->ln_bias, m->info.eps);
     assert(s == ATTN_OK);
     (void)s;
     return !net_cancelled(c, e);
+}
+
+bool model_net_view_text(struct model_net *m, struct model *view, int l,
+                         struct arena *mem, const struct attn_ctx *c, struct err *e)
+{
+    struct attn_cmat from = model_net_input(m, l);
+    assert(from.data);
+    int n = m->text.n, d = m->info.d_model;
+    size_t all = (size_t)n * d;
+    float *h = arena_take(mem, all, sizeof(float));
+    float *x = arena_take(mem, all, sizeof(float));
+    const char *const *tokens = view_tokens(m, mem);
+    if (!h || !x || !tokens) return no_room(l, e);
+    memcpy(h, from.data, all * sizeof *h);
+    view->dims = net_dims(m, n);
+    view->h = (struct attn_cmat){h, n, d, d};
+    view->x = (struct attn_cmat){x, n, d, d};
+    view->tokens = tokens;
+    enum attn_status s = attn_layer_norm(c, (struct attn_mat){x, n, d, d}, view->h,
+                                         view->ln_gain, view->ln_bias, m->info.eps);
+    assert(s == ATTN_OK);
+    (void)s;
+    return !net_cancelled(c, e);
+}
+
+bool model_net_view(struct model_net *m, struct model *view, int l, struct arena *mem,
+                    const struct attn_ctx *c, struct err *e)
+{
+    return model_net_view_weights(m, view, l, mem, c, e) &&
+           model_net_view_text(m, view, l, mem, c, e);
 }
