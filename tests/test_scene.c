@@ -46,11 +46,11 @@ static uint64_t look_with(struct scene_case *c, struct scene_item *it, int what)
 {
     static char other[] = "other";
     const struct scene_item was = *it;
-    if (what == 0) it->clip.w += 1;
+    if (what == 0) it->clip.w = -1; /* a large one plus 1 is the same float */
     if (what == 1) it->kind = it->kind == SCENE_RECT ? SCENE_LINE : SCENE_RECT;
     if (what == 2 && it->kind == SCENE_RECT) it->u.rect.fill.g ^= 1;
-    if (what == 2 && it->kind == SCENE_POLY) it->u.poly.y[it->u.poly.n - 1] += 1;
-    if (what == 2 && it->kind == SCENE_LINE) it->u.line.dash += 1;
+    if (what == 2 && it->kind == SCENE_POLY) it->u.poly.y[it->u.poly.n - 1] = -1e6f;
+    if (what == 2 && it->kind == SCENE_LINE) it->u.line.dash = 1e6f;
     if (what == 2 && it->kind == SCENE_TEXT) it->u.text.text = other;
     if (what == 2 && it->kind == SCENE_HEAT) it->u.heat.shown--;
     if (what == 3 && it->kind == SCENE_TEXT) it->u.text.turned = !it->u.text.turned;
@@ -68,6 +68,8 @@ static void whatever_is_drawn_is_part_of_the_look(void **state)
     int n[SCENE_HEAT + 1] = {0};
     for (int s = 0; s < ATTN_STAGE_COUNT; s++) {
         case_show(&c, (enum attn_stage)s, 0.5f, 1280, 800);
+        const float corner[3] = {10, 20, 30};
+        (void)scene_triangle(&c.sc, corner, corner, scene_token_hue(s));
         const uint64_t look = scene_look(&c.sc);
         for (int i = 0; i < c.sc.n; i++) {
             struct scene_item *it = &c.sc.items[i];
