@@ -102,25 +102,29 @@ INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t
                 }
             }
         }
-        if (end - all == (int)mr - 1) { /* the whole triangle, known when compiled */
+        if (__builtin_expect(end > all, 0)) { /* out of the other products' way */
+            a = a_tile + all;
+            b = g->b + (size_t)all * ldb;
+            if (end - all == (int)mr - 1) { /* the triangle, known when compiled */
 #pragma GCC unroll 8
-            for (size_t t = 1; t < mr; t++, b += ldb)
+                for (size_t t = 1; t < mr; t++, b += ldb)
 #pragma GCC unroll 8
-                for (size_t r = t; r < mr; r++) {
-                    vf ar = v_set1(a[r * lda + t - 1]);
+                    for (size_t r = t; r < mr; r++) {
+                        vf ar = v_set1(a[r * lda + t - 1]);
 #pragma GCC unroll 4
-                    for (size_t v = 0; v < nv; v++)
-                        acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
-                }
-        } else { /* cut off by the end of a block of keys */
-            for (int kk = all; kk < end; kk++, a++, b += ldb) {
+                        for (size_t v = 0; v < nv; v++)
+                            acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                    }
+            } else { /* cut off by the end of a block of keys */
+                for (int kk = all; kk < end; kk++, a++, b += ldb) {
 #pragma GCC unroll 8
-                for (size_t r = 0; r < mr; r++) {
-                    if (kk > g->diag + r0 + (int)r) continue;
-                    vf ar = v_set1(a[r * lda]);
+                    for (size_t r = 0; r < mr; r++) {
+                        if (kk > g->diag + r0 + (int)r) continue;
+                        vf ar = v_set1(a[r * lda]);
 #pragma GCC unroll 4
-                    for (size_t v = 0; v < nv; v++)
-                        acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                        for (size_t v = 0; v < nv; v++)
+                            acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+                    }
                 }
             }
         }
