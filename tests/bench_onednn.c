@@ -198,13 +198,14 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
 {
     struct peer *o = bench_alloc(sizeof *o);
     *o = (struct peer){.p = *p, .m = bench_peer_memory(p->d)};
-    int n = p->d.n_tok, w = p->d.d_model, h = p->d.n_head, d = attn_d_head(p->d);
+    const int n = p->d.n_tok, h = p->d.n_head, d = attn_d_head(p->d);
+    const int w = p->d.d_model, w3 = 3 * w;
     omp_set_num_threads(p->threads);
     must(dnnl_engine_create(&o->engine, dnnl_cpu, 0));
     must(dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags));
     dnnl_memory_desc_t row_major = plain(0, n, w, 0, w, 1);
-    product_create(o, &o->qkv, row_major, p->io.x.data, plain(0, w, 3 * w, 0, 3 * w, 1),
-                   p->w.w_qkv.data, true, plain(0, n, 3 * w, 0, 3 * w, 1), o->m.qkv,
+    product_create(o, &o->qkv, row_major, p->io.x.data, plain(0, w, w3, 0, w3, 1),
+                   p->w.w_qkv.data, true, plain(0, n, w3, 0, w3, 1), o->m.qkv,
                    (struct epilogue){.bias = p->w.b_qkv});
     product_create(o, &o->out, row_major, o->m.z, plain(0, w, w, 0, w, 1), p->w.w_o.data,
                    true, row_major, o->m.y, (struct epilogue){p->w.b_o, p->io.h.data});
@@ -215,14 +216,15 @@ int bench_onednn(struct bench_run *runs, const struct bench_problem *p, double f
         return 1; /* dense scores of all heads would be 200 MiB a thousand more */
     o->s = bench_alloc((size_t)h * n * n * sizeof(float));
     dnnl_memory_desc_t s = plain(h, n, n, (dnnl_dim_t)n * n, n, 1);
-    product_create(o, &o->scores, plain(h, n, d, d, 3 * w, 1), o->m.qkv,
-                   plain(h, d, n, d, 1, 3 * w), o->m.qkv + w, false, s, o->s,
+    product_create(o, &o->scores, plain(h, n, d, d, w3, 1), o->m.qkv,
+                   plain(h, d, n, d, 1, w3), o->m.qkv + w, false, s, o->s,
                    (struct epilogue){0});
     mask_create(o, &o->mask, s, o->s, plain(1, n, n, (dnnl_dim_t)n * n, n, 1),
                 causal_mask(n), 1.0f / sqrtf((float)d));
     softmax_create(o, &o->soften, s, o->s);
-    product_create(o, &o->values, s, o->s, plain(h, n, d, d, 3 * w, 1), o->m.qkv + 2 * w,
-                   false, plain(h, n, d, d, w, 1), o->m.z, (struct epilogue){0});
+    product_create(o, &o->values, s, o->s, plain(h, n, d, d, w3, 1),
+                   o->m.qkv + (size_t)2 * w, false, plain(h, n, d, d, w, 1), o->m.z,
+                   (struct epilogue){0});
     runs[1] = (struct bench_run){
         .name = "oneDNN, dense", .run = dense, .arg = o, .flops = flops};
     runs[1].out = o->m.y;

@@ -121,10 +121,6 @@ INLINE vmask v_equal(vf a, vf b)
 {
     return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
 }
-INLINE vmask v_both(vmask a, vmask b)
-{
-    return _mm256_and_ps(a, b);
-}
 INLINE int v_all(vmask m)
 {
     return _mm256_movemask_ps(m) == 0xff;

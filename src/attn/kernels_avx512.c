@@ -108,10 +108,6 @@ INLINE vmask v_equal(vf a, vf b)
 {
     return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
 }
-INLINE vmask v_both(vmask a, vmask b)
-{
-    return a & b;
-}
 INLINE int v_all(vmask m)
 {
     return m == 0xffff;

@@ -112,10 +112,6 @@ INLINE vmask v_equal(vf a, vf b)
 {
     return vceqq_f32(a, b);
 }
-INLINE vmask v_both(vmask a, vmask b)
-{
-    return vandq_u32(a, b);
-}
 INLINE int v_all(vmask m)
 {
     return vminvq_u32(m) != 0;

@@ -13,7 +13,7 @@
  *   v_pow2_mul(p, n)               p * 2^n, n integral, -150..128, rounded once
  *   v_zip_low(a, b) v_zip_high(a, b)   a0 b0 a1 b1 ... of the lower, the upper halves
  *   v_less(a, b) v_equal(a, b)     false where one is NaN
- *   v_both(m, m) v_all(m) v_count(m)   and of lanes; whether all are true; how many
+ *   v_all(m) v_count(m)            whether all lanes are true; how many
  *   v_select(m, a, b)              a where true, else b
  *   vd_add_floats(acc, x)          acc[VD] += x;  vd_sum(acc)
  *
@@ -47,8 +47,59 @@ struct strip {
  * holding them until after: at 64 terms that costs more than a tenth. */
 #define FORGET(p) __asm__("" : "+r"(p))
 
-/* mr, nv and with_res are constants wherever this is inlined, so that acc lives in
+/* mr, nv and with_res are constants wherever these are inlined, so that acc lives in
  * registers: 24 sums, nv of B and one of A for a 6 x 4 tile. */
+#define EACH                                                                             \
+    _Pragma("GCC unroll 8") for (size_t r = 0; r < mr; r++)                              \
+        _Pragma("GCC unroll 4") for (size_t v = 0; v < nv; v++)
+#define LANES (v < nv - 1 ? W : tail) /* of vector v; tail: of the last one */
+
+/* Adds the terms all..end-1, which only the lower rows of the tile may see. */
+INLINE void add_triangle(vf acc[MR][NV], const struct attn_gemm *g, const float *a_tile,
+                         int r0, int all, int end, const size_t mr, const size_t nv)
+{
+    const size_t lda = (size_t)g->lda, ldb = (size_t)g->ldb;
+    const float *a = a_tile + all, *b = g->b + (size_t)all * ldb;
+    if (end - all == (int)mr - 1) { /* all of it, known when compiled */
+#pragma GCC unroll 8
+        for (size_t t = 1; t < mr; t++, b += ldb)
+#pragma GCC unroll 8
+            for (size_t r = t; r < mr; r++) {
+                vf ar = v_set1(a[r * lda + t - 1]);
+#pragma GCC unroll 4
+                for (size_t v = 0; v < nv; v++)
+                    acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+            }
+        return;
+    }
+    for (int kk = all; kk < end; kk++, a++, b += ldb) { /* cut off by a block's end */
+#pragma GCC unroll 8
+        for (size_t r = 0; r < mr; r++) {
+            if (kk > g->diag + r0 + (int)r) continue;
+            vf ar = v_set1(a[r * lda]);
+#pragma GCC unroll 4
+            for (size_t v = 0; v < nv; v++)
+                acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
+        }
+    }
+}
+
+/* The tile's rows from r0 on, from sums to C. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity): flat loops over registers */
+INLINE void finish(vf acc[MR][NV], const struct attn_gemm *g, float *c, const float *res,
+                   int r0, int tail, const size_t mr, const size_t nv,
+                   const bool with_res)
+{
+    const size_t ldc = (size_t)g->ldc, ldr = (size_t)g->ldr;
+    if (g->row_scale)
+        EACH acc[r][v] = v_mul(acc[r][v], v_set1(g->row_scale[(size_t)r0 + r]));
+    if (g->bias)
+        EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
+    if (with_res)
+        EACH acc[r][v] = v_add(acc[r][v], v_load_n(res + r * ldr + v * W, LANES, 0.0f));
+    EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
+}
+
 /* NOLINTNEXTLINE(readability-function-cognitive-complexity): flat loops over registers */
 INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t mr,
                   const size_t nv, const bool with_res)
@@ -58,12 +109,7 @@ INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t
     const float *a_tile = g->a + (size_t)s->from * lda;
     const char *next_tile = s->next;
     float *c = g->c + (size_t)s->from * ldc;
-    const int tail =
-        s->n - (int)(nv - 1) * W; /* lanes of the last vector that are ours */
-#define EACH                                                                             \
-    _Pragma("GCC unroll 8") for (size_t r = 0; r < mr; r++)                              \
-        _Pragma("GCC unroll 4") for (size_t v = 0; v < nv; v++)
-#define LANES (v < nv - 1 ? W : tail)
+    const int tail = s->n - (int)(nv - 1) * W;
 
     for (int r0 = s->from; r0 < s->to; r0 += (int)mr) {
         const float *res = with_res ? g->res + (size_t)r0 * ldr : NULL;
@@ -75,9 +121,8 @@ INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t
             EACH acc[r][v] = v_set1(0.0f);
         }
 
-        /* Terms every row takes, then the up to mr-1 that only the lower rows may see.
-         * What is added at the end is fetched a row at a time, every few terms: all at
-         * once would hold up the loads. */
+        /* Terms every row takes. What is added at the end is fetched a row at a time,
+         * every few terms: all at once would hold up the loads. */
         const int all = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
         const int end = attn_min(g->k, g->diag + r0 + (int)mr);
         const float *a = a_tile, *a3 = a + 3 * lda, *stop = a + all, *b = g->b;
@@ -102,49 +147,17 @@ INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t
                 }
             }
         }
-        if (__builtin_expect(end > all, 0)) { /* out of the other products' way */
-            a = a_tile + all;
-            b = g->b + (size_t)all * ldb;
-            if (end - all == (int)mr - 1) { /* the triangle, known when compiled */
-#pragma GCC unroll 8
-                for (size_t t = 1; t < mr; t++, b += ldb)
-#pragma GCC unroll 8
-                    for (size_t r = t; r < mr; r++) {
-                        vf ar = v_set1(a[r * lda + t - 1]);
-#pragma GCC unroll 4
-                        for (size_t v = 0; v < nv; v++)
-                            acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
-                    }
-            } else { /* cut off by the end of a block of keys */
-                for (int kk = all; kk < end; kk++, a++, b += ldb) {
-#pragma GCC unroll 8
-                    for (size_t r = 0; r < mr; r++) {
-                        if (kk > g->diag + r0 + (int)r) continue;
-                        vf ar = v_set1(a[r * lda]);
-#pragma GCC unroll 4
-                        for (size_t v = 0; v < nv; v++)
-                            acc[r][v] = v_fma(ar, v_load(b + v * W), acc[r][v]);
-                    }
-                }
-            }
-        }
-
+        if (__builtin_expect(end > all, 0)) /* out of the other products' way */
+            add_triangle(acc, g, a_tile, r0, all, end, mr, nv);
         FORGET(c);
-        if (g->row_scale)
-            EACH acc[r][v] = v_mul(acc[r][v], v_set1(g->row_scale[(size_t)r0 + r]));
-        if (g->bias)
-            EACH acc[r][v] = v_add(acc[r][v], v_load_n(g->bias + v * W, LANES, 0.0f));
-        if (with_res)
-            EACH acc[r][v] =
-                v_add(acc[r][v], v_load_n(res + r * ldr + v * W, LANES, 0.0f));
-        EACH v_store_n(c + r * ldc + v * W, acc[r][v], LANES);
+        finish(acc, g, c, res, r0, tail, mr, nv, with_res);
         c += mr * ldc;
         a_tile += mr * lda;
         next_tile += s->next_tile;
     }
+}
 #undef EACH
 #undef LANES
-}
 
 typedef void strip_fn(const struct attn_gemm *g, const struct strip *s);
 
