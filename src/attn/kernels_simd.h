@@ -125,7 +125,8 @@ INLINE void strip(const struct attn_gemm *g, const struct strip *s, const size_t
          * every few terms: all at once would hold up the loads. */
         const int all = attn_max(0, attn_min(g->k, g->diag + r0 + 1));
         const int end = attn_min(g->k, g->diag + r0 + (int)mr);
-        const float *a = a_tile, *a3 = a + 3 * lda, *stop = a + all, *b = g->b;
+        const float *a = a_tile, *stop = a + all, *b = g->b;
+        const float *a3 = mr > 3 ? a + 3 * lda : a; /* rows 3.. */
         const char *next = next_tile;
         for (size_t part = with_res ? 0 : mr - 1; part < mr; part++) {
 #pragma GCC unroll 4
