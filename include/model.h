@@ -154,6 +154,9 @@ int model_net_done(const struct model_net *m); /* blocks computed for all tokens
  * < done, [n, 3*d_model]. Valid until the next feed or run. */
 struct attn_cmat model_net_input(const struct model_net *m, int l);
 struct attn_cmat model_net_qkv(const struct model_net *m, int l);
+/* Block l reads h, [n, d_model], and not what the blocks before give it; what follows is
+ * computed from there. It holds for the net's present text, the last that it is fed. */
+void model_net_put(struct model_net *m, int l, struct attn_cmat h);
 
 /* Block l < n_layer, l <= done, for attn_run: its weights, h, x and the tokens' texts (raw
  * bytes; the ids in digits where there is no tokenizer), all of it in mem, which needs
@@ -300,6 +303,10 @@ struct model_block {
     struct attn_cmat h;          /* [n_tok, d_model] */
     struct attn_opts opts;
     float eps; /* of both layer norms */
+    /* Numbers that are given, in the order of their tensors; those of the weights are in
+     * the model's already, those of h in h. */
+    const struct attn_edit *edits;
+    int n_edit;
 };
 
 /* All of them for all heads; NULL where the block has none. Starts zeroed. */

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 static const char *wrong;
+static const struct mistaken_edit *given;
+static int n_given;
 
 static bool is(const char *mistake)
 {
@@ -234,6 +236,13 @@ static double active(double x)
     return is("no-gelu") ? x : tanh_form;
 }
 
+static void put_given(const struct mistaken *s, int l, enum mistaken_tensor t)
+{
+    for (int k = 0; k < n_given; k++)
+        if (given[k].block == l && given[k].t == t)
+            s->t[l][t][(size_t)given[k].row * s->d + given[k].col] = given[k].value;
+}
+
 static void block(struct mistaken *s, double **t, struct case_model *m, int l)
 {
     int n = s->n, d = s->d, wide = s->mlp;
@@ -241,8 +250,10 @@ static void block(struct mistaken *s, double **t, struct case_model *m, int l)
     bool no_mlp = is("no-b_mlp") || is("no-bias");
     bool no_o = is("no-b_o") || is("no-b_attn") || is("no-bias");
     result(t[MT_H], all);
+    put_given(s, l, MT_H);
     norm(t[MT_X], t[MT_H], n, d, tensor(m, l, "ln_1.weight"), tensor(m, l, "ln_1.bias"),
          0);
+    put_given(s, l, MT_X);
     project(s, t, m, l);
     score(s, t);
     softmax(s, t);
@@ -305,6 +316,15 @@ void mistaken_run(struct mistaken *out, struct case_model *m, const int32_t *ids
             memcpy(out->t[l + 1][MT_H], out->t[l][MT_BLOCK],
                    mistaken_count(out, MT_H) * sizeof(double));
     }
+}
+
+void mistaken_edited(struct mistaken *out, struct case_model *m, const int32_t *ids,
+                     int n, const struct mistaken_edit *edits, int n_edit)
+{
+    given = edits;
+    n_given = n_edit;
+    mistaken_run(out, m, ids, n, "", false);
+    n_given = 0;
 }
 
 void mistaken_free(struct mistaken *out)

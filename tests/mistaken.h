@@ -37,6 +37,15 @@ struct mistaken {
  * and its like have one more in front and n + 1 in all where `longer`. */
 void mistaken_run(struct mistaken *out, struct case_model *m, const int32_t *ids, int n,
                   const char *mistake, bool longer);
+/* The same without a mistake, with numbers of h or x given in one block. */
+struct mistaken_edit {
+    int block;
+    enum mistaken_tensor t;
+    int row, col;
+    double value;
+};
+void mistaken_edited(struct mistaken *out, struct case_model *m, const int32_t *ids,
+                     int n, const struct mistaken_edit *edits, int n_edit);
 void mistaken_free(struct mistaken *out);
 size_t mistaken_count(const struct mistaken *s, enum mistaken_tensor t);
 

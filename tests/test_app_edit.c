@@ -3,6 +3,8 @@
 #include "app_case.h"
 
 #include "cli.h"
+#include "compare.h"
+#include "dump.h"
 #include "edits.h"
 #include "source.h"
 
@@ -10,7 +12,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -455,6 +459,103 @@ static void the_command_line_edits_or_says_why_not(void **state)
     }
 }
 
+/* ---- numbers out ---------------------------------------------------------------------------- */
+
+/* --dump of an edited toy, each of its matrices, and --compare, which agrees with it. */
+static void a_dump_of_the_edited_toy_is_that_of_the_pass(void **state)
+{
+    (void)state;
+    static const struct {
+        enum attn_tensor t;
+        const char *name;
+    } parts[] = {{ATTN_H, "h"},
+                 {ATTN_X, "x"},
+                 {ATTN_Q, "q"},
+                 {ATTN_K, "k"},
+                 {ATTN_V, "v"},
+                 {ATTN_S_RAW, "scores"},
+                 {ATTN_S_SCALED, "scaled"},
+                 {ATTN_S_MASKED, "masked"},
+                 {ATTN_P, "weights"},
+                 {ATTN_Z, "z"},
+                 {ATTN_Z_ALL, "merged"},
+                 {ATTN_Y_PROJ, "y_proj"},
+                 {ATTN_Y, "y"},
+                 {ATTN_W_O, "w_o"}};
+    char folder[] = "/tmp/headlight-edit-XXXXXX";
+    char path[64], note[256], name[64];
+    struct err e = {0};
+    struct source so;
+    struct cli cli;
+    struct model_npz *z = NULL;
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/a.npz", folder);
+    char *argv[] = {"headlight",
+                    "--edit",
+                    "w_v.2 3 1 0.75",
+                    "--edit",
+                    "w_o 2 2 -1",
+                    "--edit",
+                    "h 1 2 1",
+                    "--edit",
+                    "x 2 3 -1.5",
+                    "--edit",
+                    "Q.2 3 2 0.5",
+                    "--edit",
+                    "s_scaled.1 4 2 1.25",
+                    "--edit",
+                    "A.2 5 2 0.9",
+                    "--stages",
+                    "1,2,3,4,5,6,7,w_o,w_qkv",
+                    "--dump",
+                    path};
+    enum { ARGS = sizeof argv / sizeof argv[0] };
+    if (!cli_parse(&cli, ARGS, argv, &e)) fail_msg("%s", e.text);
+    if (!dump_write(&cli, "test", note, sizeof note, &e)) fail_msg("%s", e.text);
+    struct step_state s = step_initial();
+    for (int i = 0; i < cli.start.n; i++) (void)step_apply(&s, cli.start.at[i]);
+    assert_int_equal(step_given_count(&s), 7);
+    assert_true(source_init(&so, 0, &e));
+    (void)source_for(&so, &s, true);
+    pass_make(&pass, &so.toy_model.model, step_place_of(&s));
+    if (!model_npz_open(&z, path, &e)) fail_msg("%s", e.text);
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+        for (int h = 0; h < 2; h++) {
+            bool heads = parts[k].t >= ATTN_Q && parts[k].t <= ATTN_Z;
+            struct model_array a = {0};
+            int at = 0;
+            if (!heads && h > 0) continue;
+            dump_name(name, 0, heads ? h : -1, parts[k].name);
+            while (at < model_npz_count(z) && strcmp(model_npz_name(z, at), name) != 0)
+                at++;
+            if (!model_npz_read(z, at, &a, 1 << 20, &e)) fail_msg("%s", e.text);
+            for (int64_t i = 0; i < model_array_count(&a); i++) {
+                double got = (double)a.data[i];
+                double want = *cell_of(&pass, parts[k].t, h, (int)(i / a.shape[1]),
+                                       (int)(i % a.shape[1]));
+                if (!(got == want || fabs(got - want) <= 2e-5 * (1 + fabs(want))))
+                    fail_msg("%s, %d: %.9g, not %.9g", name, (int)i, got, want);
+            }
+            model_array_free(&a);
+        }
+    model_npz_close(z);
+    source_fini(&so);
+    struct compare c;
+    argv[ARGS - 4] = "--compare"; /* in place of --stages and --dump */
+    argv[ARGS - 3] = path;
+    if (!cli_parse(&cli, ARGS - 2, argv, &e)) fail_msg("%s", e.text);
+    if (!compare_make(&c, &cli, note, sizeof note, &e)) fail_msg("%s", e.text);
+    if (!compare_agrees(&c)) fail_msg("%s", c.text);
+    compare_free(&c);
+    char *plain[] = {"headlight", "--compare", path};
+    assert_true(cli_parse(&cli, 3, plain, &e));
+    assert_true(compare_make(&c, &cli, note, sizeof note, &e));
+    assert_false(compare_agrees(&c));
+    compare_free(&c);
+    (void)unlink(path);
+    (void)rmdir(folder);
+}
+
 int app_edit_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +567,7 @@ int app_edit_tests(void)
         cmocka_unit_test(an_edit_as_text_leads_back),
         cmocka_unit_test(what_is_no_edit_is_refused),
         cmocka_unit_test(the_command_line_edits_or_says_why_not),
+        cmocka_unit_test(a_dump_of_the_edited_toy_is_that_of_the_pass),
     };
     return cmocka_run_group_tests_name("app edit", tests, NULL, NULL);
 }

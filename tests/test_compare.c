@@ -271,6 +271,34 @@ static void an_unknown_mistake_is_called_unknown(void **state)
     mistaken_free(&s);
 }
 
+/* Edited by hand there and here: it agrees; a mistake besides is still named. */
+static void an_edited_run_is_compared_with_an_edited_dump(void **state)
+{
+    struct fix *f = *state;
+    static const struct mistaken_edit edits[] = {{0, MT_H, 2, 3, 0.5},
+                                                 {0, MT_X, 4, 0, -1.25}};
+    for (int with = 0; with < 2; with++) {
+        struct mistaken s;
+        struct compare c;
+        struct err e = {0};
+        char note[256], typed[] = "3 11 3 0 18 7 5";
+        char *argv[] = {"headlight", f->folder.path, "--text", typed,
+                        "--compare", f->path,        "--edit", "h 3 4 0.5",
+                        "--edit",    "x 5 1 -1.25"};
+        struct cli cli;
+        if (!cli_parse(&cli, with ? 10 : 6, argv, &e)) fail_msg("%s", e.text);
+        mistaken_edited(&s, &f->m, ids, TOKENS, edits, 2);
+        write_dump(f, &s, 0, 1, MT_H, MT_BLOCK);
+        if (!compare_make(&c, &cli, note, sizeof note, &e)) fail_msg("%s", e.text);
+        if (compare_agrees(&c) != (with == 1)) fail_msg("%s", c.text);
+        assert_int_equal(
+            strstr(c.text, "2 cells of block 1: h 3 4 0.5; x 5 1 -1.25") != 0, with);
+        (void)unlink(f->path);
+        compare_free(&c);
+        mistaken_free(&s);
+    }
+}
+
 static void float32_noise_is_no_mistake(void **state)
 {
     struct fix *f = *state;
@@ -498,6 +526,7 @@ int main(void)
         cmocka_unit_test(a_mistake_in_blocks_before_is_named),
         cmocka_unit_test(other_inputs_are_named),
         cmocka_unit_test(an_unknown_mistake_is_called_unknown),
+        cmocka_unit_test(an_edited_run_is_compared_with_an_edited_dump),
         cmocka_unit_test(float32_noise_is_no_mistake),
         cmocka_unit_test(q_is_found_however_it_lies),
         cmocka_unit_test(an_ambiguous_head_is_told),

@@ -153,6 +153,46 @@ static void every_number_is_that_of_an_independent_pass(void **state)
     clear(f);
 }
 
+/* Edited in its middle block: what lies before is as it was, what lies behind follows. */
+static void an_edited_run_is_edited_everywhere_behind(void **state)
+{
+    const struct fix *f = *state;
+    static const struct mistaken_edit edits[] = {{1, MT_H, 1, 3, 2.5},
+                                                 {1, MT_X, 4, 0, -1.25}};
+    static struct case_model m;
+    struct case_folder model;
+    struct case_spec spec = case_spec_small();
+    struct mistaken s;
+    struct err e = {0};
+    char path[PATH + 128], dump[PATH], manifest[8192];
+    const int32_t ids[] = {1, 2, 3, 4, 5, 6};
+    char *argv[] = {"headlight", "MODEL",  "--text",    "1 2 3 4 5 6", "--block",
+                    "2",         "--edit", "h 2 4 2.5", "--edit",      "x 5 1 -1.25",
+                    "--blocks",  "1-3",    "--dump",    dump};
+    struct cli cli;
+    folder_init(&model);
+    spec.n_layer = 3;
+    case_init(&m, spec, 3);
+    folder_write_model(&model, &m);
+    argv[1] = model.path;
+    (void)snprintf(dump, sizeof dump, "%s", f->path);
+    if (!cli_parse(&cli, 14, argv, &e)) fail_msg("%s", e.text);
+    dumped(&cli);
+    mistaken_edited(&s, &m, ids, 6, edits, 2);
+    for (int l = 0; l < s.n_block; l++) check_block(f, &s, l);
+    (void)snprintf(path, sizeof path, "%s/manifest.json", f->path);
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    manifest[fread(manifest, 1, sizeof manifest - 1, in)] = '\0';
+    (void)fclose(in);
+    assert_non_null(strstr(manifest, "\"edited\""));
+    assert_non_null(strstr(manifest, "-1.25"));
+    mistaken_free(&s);
+    case_free(&m);
+    folder_fini(&model);
+    clear(f);
+}
+
 static void heads_blocks_and_stages_are_chosen(void **state)
 {
     const struct fix *f = *state;
@@ -296,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_that_of_an_independent_pass),
+        cmocka_unit_test(an_edited_run_is_edited_everywhere_behind),
         cmocka_unit_test(heads_blocks_and_stages_are_chosen),
         cmocka_unit_test(what_is_there_stays),
         cmocka_unit_test(nano_sort_is_as_pytorch_has_it),

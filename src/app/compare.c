@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "breaks.h"
 #include "compare_text.h"
+#include "edits.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -368,6 +369,25 @@ static bool look_at_tokens(struct compare *c, int *n, struct err *e)
     return true;
 }
 
+/* What is edited of the numbers compared with, the first few of it by name. */
+static void print_edits(struct sheet *s, const struct step_state *step)
+{
+    enum { NAMED = 4 };
+    const struct step_place *p = step_place_of(step);
+    int n = step_given_count(step), k = 0;
+    for (int i = 0; i < p->n_edit && k < NAMED; i++) {
+        char text[80];
+        if (!step_given_is_here(step, &p->edits[i])) continue;
+        edits_print(text, sizeof text, &p->edits[i].cell);
+        if (k == 0)
+            sheet_print(s, "compared with edited numbers, %d cell%s of block %d: ", n,
+                        n == 1 ? "" : "s", p->edits[i].block + 1);
+        sheet_print(s, "%s%s", k ? "; " : "", text);
+        k++;
+    }
+    if (n > 0) sheet_print(s, "%s\n", n > k ? "; ..." : "");
+}
+
 static void print_head(struct compare *c)
 {
     struct sheet s = sheet_of(c);
@@ -380,6 +400,7 @@ static void print_head(struct compare *c)
                 n->dims.n_tok == 1 ? "" : "s");
     if (c->want.first) sheet_print(&s, "; its names count blocks from 1");
     sheet_print(&s, "\n");
+    print_edits(&s, &n->step);
     keep(c, s);
 }
 

@@ -3,6 +3,8 @@
 #include "dump.h"
 
 #include "breaks.h"
+#include "names.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -246,7 +248,10 @@ static bool dump_block(struct dump *d, int l, size_t trace, struct err *e)
     struct attn_cmat x = b.model->x;
     x.rows = dims.n_tok;
     enum attn_status s = attn_trace_init(t, dims, mem, trace);
-    if (s == ATTN_OK) s = attn_run(c, t, x, b.h, &b.model->weights, b.opts, 0);
+    const struct run *edited = &d->numbers.run;
+    if (s == ATTN_OK)
+        s = attn_run_edited(c, t, x, b.h, &b.model->weights, b.opts, 0, edited->given,
+                            b.n_edit ? edited->trace.n_edit : 0);
     if (s != ATTN_OK)
         return err_set(e, ERR_SYSTEM, "block %d: %s", l + 1, attn_status_text(s));
     if (!put_whole(d, &b, e)) return false;
@@ -304,6 +309,27 @@ static json_t *describe_ids(const struct numbers *s)
     return ids;
 }
 
+/* The numbers given by hand, counted from 0. */
+static json_t *describe_edits(const struct numbers *s)
+{
+    const struct step_place *p = step_place_of(&s->step);
+    json_t *list = json_array();
+    for (int i = 0; i < p->n_edit; i++) {
+        const struct attn_edit *g = &p->edits[i].cell;
+        if (!step_given_is_here(&s->step, &p->edits[i])) continue;
+        const char *name = names_tensor[g->tensor];
+        if (g->tensor >= ATTN_Q && g->tensor <= ATTN_P)
+            name = model_tensor_name(MODEL_T_Q + (g->tensor - ATTN_Q));
+        json_t *one = json_pack("{s:s, s:i, s:i, s:i, s:f}", "tensor", name, "block",
+                                p->edits[i].block, "row", g->row, "column", g->col,
+                                "value", (double)g->value);
+        if (step_tensor_has_heads(g->tensor))
+            (void)json_object_set_new(one, "head", json_integer(g->head));
+        (void)json_array_append_new(list, one);
+    }
+    return list;
+}
+
 /* The manifest as text, to be freed by free; NULL: no memory. Takes d->list. */
 static char *manifest(struct dump *d, const char *version)
 {
@@ -313,12 +339,13 @@ static char *manifest(struct dump *d, const char *version)
     breaks_print(broken, sizeof broken, &s->step);
     json_t *text = s->text ? json_stringn(s->text, s->loaded->n_typed) : json_null();
     json_t *all = json_pack(
-        "{s:s, s:s, s:i, s:o, s:o, s:o, s:{s:i, s:i, s:i}, s:{s:b, s:b, s:b, s:s}, s:o}",
+        "{s:s, s:s, s:i, s:o, s:o, s:o, s:{s:i, s:i, s:i}, s:{s:b, s:b, s:b, s:s, s:o}, "
+        "s:o}",
         "format", "headlight dump 1", "version", version, "counts_from", 0, "model",
         describe_model(d), "text", text ? text : json_null(), "ids", describe_ids(s),
         "dims", "n_tok", s->dims.n_tok, "d_model", s->dims.d_model, "n_head",
         s->dims.n_head, "options", "scale", o->scale, "causal", o->causal, "residual",
-        o->residual, "broken", broken, "arrays", d->list);
+        o->residual, "broken", broken, "edited", describe_edits(s), "arrays", d->list);
     d->list = NULL;
     char *out = all ? json_dumps(all, JSON_INDENT(1) | JSON_ENSURE_ASCII) : NULL;
     json_decref(all);

@@ -132,10 +132,10 @@ bool edits_refusal(const struct step_state *s, struct step_action a, struct err 
 bool cli_edit_options(struct cli *c, const struct given *g, struct err *e)
 {
     struct step_state s = step_initial();
-    if (g->n_edit > 0 && (c->dump || (c->compare && c->table)))
+    if (g->n_edit > 0 && c->with)
         return err_set(e, ERR_USAGE,
-                       "--edit %s: is for what is shown; leave it or --%s out",
-                       g->edit[0], c->dump ? "dump" : "compare");
+                       "--edit %s: --with compares two dumps as they are; leave one out",
+                       g->edit[0]);
     for (int i = 0; i < c->start.n; i++) (void)step_apply(&s, c->start.at[i]);
     for (int i = 0; i < g->n_edit; i++) {
         struct step_action a = {.verb = STEP_NONE};

@@ -33,6 +33,38 @@ static bool open_net(struct numbers *s, const struct cli *c, char *note, size_t 
     return true;
 }
 
+/* What the run of block l is of, head 1's. */
+static struct run_key key_of(const struct numbers *s, int l)
+{
+    struct step_state at = s->step;
+    at.place[at.scale].block = l;
+    struct run_key key = run_key_of(&at);
+    key.head = key.second = 0;
+    key.model = s->net ? 1 : 0;
+    return key;
+}
+
+/* The model's blocks behind an edited one read what it gives; as each block is broken by
+ * itself, it gives that with nothing broken. */
+static bool follow_edits(struct numbers *s, struct err *e)
+{
+    const struct step_place *p = step_place_of(&s->step);
+    const struct attn_opts broken = s->step.opts;
+    struct model_block b;
+    struct model_mlp_out out;
+    struct arena mem = {0};
+    if (!s->net || s->n_block == 0 || key_of(s, p->block).n_given == 0) return true;
+    s->step.opts = attn_opts_default();
+    bool ok = numbers_block(s, p->block, &b, e) &&
+              arena_init(&mem, model_mlp_run_bytes(s->dims, b.mlp->width), e) &&
+              model_mlp_run(&out, b.mlp, b.eps, attn_trace_view(&s->run.trace, ATTN_Y, 0),
+                            &mem, &s->attn, e);
+    if (ok) model_net_put(s->net, p->block + 1, out.block);
+    s->step.opts = broken;
+    arena_free(&mem);
+    return ok;
+}
+
 bool numbers_open(struct numbers *s, const struct cli *c, char *note, size_t room,
                   struct err *e)
 {
@@ -51,11 +83,14 @@ bool numbers_open(struct numbers *s, const struct cli *c, char *note, size_t roo
     const struct step_place *p = step_place_of(&s->step);
     s->dims = p->dims;
     s->n_block = s->net ? p->n_block : 1;
-    return true;
+    if (follow_edits(s, e)) return true;
+    numbers_close(s);
+    return false;
 }
 
 void numbers_close(struct numbers *s)
 {
+    run_fini(&s->run);
     run_model_fini(&s->view);
     arena_free(&s->mlp_mem);
     model_net_close(s->net);
@@ -80,12 +115,26 @@ static bool second_half(struct numbers *s, int l, struct err *e)
     return model_net_mlp(s->net, &s->mlp, l, &s->mlp_mem, e);
 }
 
+/* The block with what is edited of it. */
+static bool edit(struct numbers *s, struct run_key key, struct model_block *b,
+                 struct err *e)
+{
+    if (!run_make(&s->run, key, b->model, &s->attn, e)) return false;
+    s->key = key;
+    s->edited = *b->model;
+    s->edited.weights = s->run.w;
+    s->edited.h = b->h = s->run.trace.h;
+    s->edited.x = s->run.trace.x;
+    b->model = &s->edited;
+    b->edits = s->key.given;
+    b->n_edit = s->key.n_given;
+    return true;
+}
+
 bool numbers_block(struct numbers *s, int l, struct model_block *out, struct err *e)
 {
-    struct run_key key = run_key_of(&s->step);
+    struct run_key key = key_of(s, l);
     bool kept = s->view.made && s->view.key.block == l;
-    key.block = l;
-    key.model = s->net ? 1 : 0;
     if (s->net) {
         if (!kept && (!model_net_run(s->net, l, &s->attn, e) ||
                       !run_model_view(&s->view, key, s->net, &s->attn, e) ||
@@ -106,7 +155,7 @@ bool numbers_block(struct numbers *s, int l, struct model_block *out, struct err
                              .opts = s->step.opts,
                              .eps = s->net ? model_net_info(s->net)->eps : MODEL_LN_EPS};
     out->h.rows = s->dims.n_tok;
-    return true;
+    return key.n_given == 0 || edit(s, key, out, e);
 }
 
 bool numbers_block_at(struct numbers *s, int l, struct attn_cmat h,

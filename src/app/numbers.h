@@ -23,6 +23,9 @@ struct numbers {
     struct run_model view; /* of the block in hand */
     struct arena mlp_mem;
     struct model_mlp mlp;
+    struct run_key key; /* of the block in hand: what is edited of it */
+    struct run run;     /* it, where something is */
+    struct model edited;
 };
 
 /* Opens the model, reads the text, applies what else was asked for. note: what the person
@@ -31,7 +34,8 @@ bool numbers_open(struct numbers *s, const struct cli *c, char *note, size_t roo
                   struct err *e);
 void numbers_close(struct numbers *s); /* zeroed is fine */
 
-/* Block l with the input that the model gives it; valid until the next call. */
+/* Block l with the input that the model gives it; valid until the next call. The blocks
+ * behind one that is edited read what that gives. */
 bool numbers_block(struct numbers *s, int l, struct model_block *out, struct err *e);
 /* Another input for block l; out->h is then h. */
 bool numbers_block_at(struct numbers *s, int l, struct attn_cmat h,

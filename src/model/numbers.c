@@ -177,9 +177,33 @@ static void round_all(float *x, int64_t n, enum round_to to)
         x[i] = to == ROUND_F16 ? round_half(x[i]) : round_bf16(x[i]);
 }
 
+/* What attn calls a tensor of the stages; ATTN_TENSOR_COUNT: none can be given. */
+static enum attn_tensor given_as(enum model_tensor t)
+{
+    if (t == MODEL_T_H || t == MODEL_T_X) return t == MODEL_T_H ? ATTN_H : ATTN_X;
+    bool is_stage = t >= MODEL_T_Q && t <= MODEL_T_WEIGHTS;
+    return is_stage ? (enum attn_tensor)(ATTN_Q + (t - MODEL_T_Q)) : ATTN_TENSOR_COUNT;
+}
+
+/* Puts the numbers given for a tensor in their places. */
+static void put_given(const struct work *w, enum model_tensor t)
+{
+    bool square = t >= MODEL_T_SCORES;
+    size_t row = (size_t)(square ? w->n : w->d);
+    size_t head = (size_t)(square ? w->n * w->n : t >= MODEL_T_Q ? w->d_head : 0);
+    for (int i = 0; i < w->b->n_edit; i++) {
+        const struct attn_edit *g = &w->b->edits[i];
+        if (g->tensor == given_as(t))
+            w->v->at[t][(size_t)g->head * head + (size_t)g->row * row + (size_t)g->col] =
+                g->value;
+    }
+}
+
 static void done(const struct work *w, enum model_tensor t)
 {
-    if (w->v->at[t]) round_all(w->v->at[t], model_numbers_count(w->v, t), w->r->all);
+    if (!w->v->at[t]) return;
+    round_all(w->v->at[t], model_numbers_count(w->v, t), w->r->all);
+    put_given(w, t);
 }
 
 /* ---- matrices ------------------------------------------------------------------------------- */
@@ -556,7 +580,9 @@ static void second_half(const struct work *w)
 static void first_norm(const struct work *w)
 {
     const struct model *m = w->b->model;
-    norm(w, MODEL_T_X, w->b->h, m->ln_gain, m->ln_bias, w->r->norm_1, w->r->eps_1);
+    struct attn_cmat h = w->b->h;
+    if (w->b->n_edit > 0) h = cmat(w->v->at[MODEL_T_H], w->n, w->d, w->d);
+    norm(w, MODEL_T_X, h, m->ln_gain, m->ln_bias, w->r->norm_1, w->r->eps_1);
 }
 
 bool numbers_follow(struct model_numbers *v, const struct model_block *b,

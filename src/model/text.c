@@ -131,6 +131,16 @@ struct attn_cmat model_net_input(const struct model_net *m, int l)
     return (struct attn_cmat){text_input(m, l, 0), n, d, d};
 }
 
+void model_net_put(struct model_net *m, int l, struct attn_cmat h)
+{
+    struct text *t = &m->text;
+    for (int i = 0; i < t->n; i++)
+        memcpy(text_input(m, l, i), h.data + (size_t)i * (size_t)h.ld,
+               (size_t)m->info.d_model * sizeof(float));
+    t->valid[l] = t->n;
+    for (int k = l + 1; k <= m->info.n_layer; k++) t->valid[k] = 0;
+}
+
 struct attn_cmat model_net_qkv(const struct model_net *m, int l)
 {
     int n = m->text.n;
