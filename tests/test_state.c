@@ -185,6 +185,8 @@ static void a_loaded_model_s_line_says_path_text_and_block(void **state)
         {"-x.bin", "two\nlines\tand % \\ '\n\n"},
         {"m/", "a\xFF"
                "b\n"},
+        {"m/", "--stage 3"},
+        {"m/", "--stage\n3\n"},
         {"\xC3\xA9/m", "\xE2\x80\x9Cq\xE2\x80\x9D *?[a] ~ #!&|;<>()"},
     };
     for (int k = 0; k < 40; k++) {

@@ -91,7 +91,9 @@ const char *const cli_help[] = {
     "  --shader-dir DIR     shaders from files, read again when the window is entered\n"
     "  --help, --version\n"
     "\n"
-    "Blocks, heads, rows and stages count from 1. Keys: press F1 in the window.\n",
+    "A value may stand behind an = too, and has to where it begins with --:\n"
+    "--text=--x. Blocks, heads, rows and stages count from 1. Keys: press F1 in the\n"
+    "window.\n",
     NULL};
 
 const char *const cli_option_names[OPT_COUNT] = {
@@ -191,9 +193,13 @@ static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
         g->at[o] = "";
         return true;
     }
-    if (!value && *i + 1 < argc &&
-        (o == OPT_TEXT || o == OPT_WORDS || strncmp(argv[*i + 1], "--", 2) != 0))
-        value = argv[++*i];
+    const char *next = !value && *i + 1 < argc ? argv[*i + 1] : NULL;
+    if (next && strncmp(next, "--", 2) == 0)
+        return err_set(e, ERR_USAGE,
+                       "%s: needs a value before %.40s; a value that begins with -- is "
+                       "given as %s=%.40s",
+                       name, next, name, next);
+    if (next) value = argv[++*i];
     if (!value || value[0] == '\0')
         return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
     if (o == OPT_EDIT) {

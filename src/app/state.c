@@ -88,10 +88,11 @@ static void put_printed(struct line *l, const char *text, size_t n)
 {
     size_t end = n;
     while (end > 0 && text[end - 1] == '\n') end--;
-    say(l, " \"$(printf '");
+    say(l, "\"$(printf '");
     for (size_t i = 0; i < end; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (is_control(c) || c == '\'' || c == '\\')
+        bool option = i == 0 && c == '-'; /* of printf */
+        if (is_control(c) || c == '\'' || c == '\\' || option)
             say(l, "\\%03o", (unsigned)c);
         else if (c == '%')
             put(l, "%%", 2);
@@ -103,8 +104,8 @@ static void put_printed(struct line *l, const char *text, size_t n)
     put(l, "\"", 1);
 }
 
-/* One word for the shell, a space before it. */
-static void put_word(struct line *l, const char *text, size_t n)
+/* One word for the shell. */
+static void put_quoted(struct line *l, const char *text, size_t n)
 {
     bool plain = n > 0;
     for (size_t i = 0; i < n; i++) {
@@ -115,7 +116,6 @@ static void put_word(struct line *l, const char *text, size_t n)
         }
         plain = plain && is_plain(c);
     }
-    put(l, " ", 1);
     if (plain) {
         put(l, text, n);
         return;
@@ -128,6 +128,20 @@ static void put_word(struct line *l, const char *text, size_t n)
             put(l, &text[i], 1);
     }
     put(l, "'", 1);
+}
+
+/* A space and one word for the shell. */
+static void put_word(struct line *l, const char *text, size_t n)
+{
+    put(l, " ", 1);
+    put_quoted(l, text, n);
+}
+
+/* The same as an option's value, which it stays where it looks like an option. */
+static void put_value(struct line *l, const char *text, size_t n)
+{
+    put(l, n > 1 && text[0] == '-' && text[1] == '-' ? "=" : " ", 1);
+    put_quoted(l, text, n);
 }
 
 /* ---- what is written ---------------------------------------------------------------------- */
@@ -145,7 +159,7 @@ static void put_model(struct line *l, const struct state_shown *now)
     }
     if (now->n_text) {
         say(l, " --text");
-        put_word(l, now->text, now->n_text);
+        put_value(l, now->text, now->n_text);
     }
     if (now->cut_front) say(l, " --cut front");
 }
@@ -159,7 +173,7 @@ static void put_words(struct line *l, const struct state_shown *now)
 {
     if (!now->words || now->step->scale != STEP_TOY) return;
     say(l, " --words");
-    put_word(l, now->words, now->n_words);
+    put_value(l, now->words, now->n_words);
 }
 
 static void put_weights(struct line *l, const struct state_shown *now)
@@ -315,7 +329,7 @@ static void put_compare(struct line *l, const struct state_shown *now)
 {
     if (!now->compare) return;
     say(l, " --compare");
-    put_word(l, now->compare, strlen(now->compare));
+    put_value(l, now->compare, strlen(now->compare));
     if (now->tolerance > 0.0) say(l, " --tolerance %.9g", now->tolerance);
     say(l, " --window --show %s", state_diffs[now->step->diff]);
 }
@@ -328,7 +342,7 @@ static void put_tour(struct line *l, const struct state_shown *now)
     if (!t->open) return;
     if (now->tour && now->tour[0]) {
         say(l, " --tour");
-        put_word(l, now->tour, strlen(now->tour));
+        put_value(l, now->tour, strlen(now->tour));
     }
     say(l, " --stop %d --answer %s:%d:%d", t->stop + 1, state_verdicts[t->verdict],
         t->row + 1, t->col + 1);
