@@ -99,7 +99,7 @@ struct step_given {
     struct attn_edit cell; /* head: of the head in view then, where the tensor has one */
     int block;             /* of a loaded model, else 0 */
 };
-enum { STEP_GIVEN_MOST = 64 /* at each scale, at most */ };
+enum { STEP_GIVEN_MOST = 256 /* at each scale, at most */ };
 
 /* Why a number was not taken. */
 enum step_wrong {
@@ -240,6 +240,8 @@ struct step_tour {
     enum step_verdict verdict;
     int row, col; /* what is pointed at or has been answered: a cell; a token or a choice
                    * in both. -1: nothing yet */
+    uint8_t answered[STEP_STOPS_MOST]; /* each stop's verdict, once it is STEP_RIGHT or
+                                        * STEP_REVEALED */
 };
 
 /* For a lecture: larger, and nothing but the stage. */
@@ -439,14 +441,17 @@ enum step_verb {
     STEP_FIELD_TAKE, /* the field's text becomes the cell's number */
     STEP_FIELD_BY,   /* x = notches: the number becomes larger, at once */
 
-    STEP_TOUR,      /* opens or closes the tour; x = stops, which app fills in */
-    STEP_TOUR_TO,   /* i = stop; x the same */
-    STEP_TOUR_BY,   /* i = +1 or -1 */
-    STEP_TOUR_AT,   /* ref = row, col that the keys have come to */
-    STEP_TOUR_PICK, /* ref = tensor (none: a token, a choice), row, col that is answered;
+    STEP_TOUR,       /* opens or closes the tour; x = stops, which app fills in */
+    STEP_TOUR_TO,    /* i = stop, as it was answered; x the same */
+    STEP_TOUR_BY,    /* i = +1 or -1 */
+    STEP_TOUR_AGAIN, /* asks the stop in view anew; i = 1: all, from the first stop; x the
+                      * same */
+    STEP_TOUR_AT,    /* ref = row, col that the keys have come to */
+    STEP_TOUR_PICK,  /* ref = tensor (none: a token, a choice), row, col that is answered;
                      * i = enum step_verdict, which app fills in; STEP_REVEALED asks */
-    STEP_PRESENT,   /* presenter mode on or off */
-    STEP_BLANK,     /* its screen blank or not */
+    STEP_TOUR_ANSWERED, /* i = stop that has been answered so: x = enum step_verdict */
+    STEP_PRESENT,       /* presenter mode on or off */
+    STEP_BLANK,         /* its screen blank or not */
 
     STEP_READ /* i = number of the text that the scale in view reads, x = its tokens */
 };
@@ -460,7 +465,7 @@ struct step_action {
 
 /* Actions of one frame, in order. Over the room, later ones are dropped. */
 struct step_actions {
-    struct step_action at[96 + STEP_GIVEN_MOST];
+    struct step_action at[96 + STEP_GIVEN_MOST + STEP_STOPS_MOST];
     int n;
 };
 void step_push(struct step_actions *list, struct step_action a);
@@ -476,6 +481,10 @@ bool step_apply(struct step_state *s, struct step_action a);
  * head stay where only the text is another. */
 void step_load(struct step_state *s, const struct step_model *m);
 bool step_is_loaded(const struct step_place *p);
+/* What is in view is what leaving the tour leads back to; of a model that has been opened
+ * meanwhile: the model, as it is looked at. */
+void step_tour_from_here(struct step_state *s);
+void step_tour_from_model(struct step_state *s);
 
 /* ---- broken on purpose ------------------------------------------------------------- */
 

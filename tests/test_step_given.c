@@ -87,10 +87,13 @@ static void what_is_no_cell_and_no_number_is_refused(void **state)
     assert_false(step_apply(
         &s, (struct step_action){.verb = STEP_UNGIVE, .ref = {ATTN_Q, 0, 0}, .i = -1}));
     assert_int_equal(step_given_count(&s), 0);
-    for (int i = 0; i < STEP_GIVEN_MOST; i++)
-        assert_true(give(&s, ATTN_W_O, i / 8, i % 8, (float)i));
-    assert_false(give(&s, ATTN_Q, 0, 0, 1)); /* no room */
-    assert_true(give(&s, ATTN_W_O, 0, 3, -1));
+    int n = 0;
+    for (int t = ATTN_H; t < ATTN_Z; t++)
+        for (int i = 0; i < 8 * 8 && n < STEP_GIVEN_MOST; i++)
+            n += give(&s, (enum attn_tensor)t, i / 8, i % 8, (float)n);
+    assert_int_equal(n, STEP_GIVEN_MOST);
+    assert_false(give(&s, ATTN_W_O, 0, 3, 1)); /* no room */
+    assert_true(give(&s, ATTN_H, 0, 3, -1));
 }
 
 static void a_number_is_read_or_refused_with_the_reason(void **state)

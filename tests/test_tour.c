@@ -227,6 +227,7 @@ static void answer_by_keys(struct app *a, int row, int col)
 static void check_stop(struct app *a, int k, bool by_keys)
 {
     act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = k});
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN});
     assert_int_equal(a->step.tour.stop, k);
     assert_string_equal(a->message, "");
     assert_false(a->scene.full);
@@ -251,7 +252,7 @@ static void check_stop(struct app *a, int k, bool by_keys)
     int rights = 0;
     for (int i = 0; i < card.rows; i++) {
         int j = s->kind == ASK_CELL ? col : i;
-        act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = k});
+        act(a, (struct step_action){.verb = STEP_TOUR_AGAIN});
         act(a, pick(i, j));
         assert_true(a->step.tour.verdict == STEP_RIGHT ||
                     a->step.tour.verdict == STEP_WRONG);
@@ -260,13 +261,13 @@ static void check_stop(struct app *a, int k, bool by_keys)
         if (card.rows > 8 && i > 8) i = i < right ? right - 1 : card.rows;
     }
     assert_in_range(rights, 1, card.rows > 1 ? card.rows - 1 : 1);
-    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = k});
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN});
     act(a, (struct step_action){.verb = STEP_TOUR_PICK, .i = STEP_REVEALED});
     assert_int_equal(a->step.tour.verdict, STEP_REVEALED);
     assert_int_equal(a->step.tour.row, right);
     assert_string_equal(a->message, "");
     if (!by_keys) return;
-    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = k});
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN});
     answer_by_keys(a, right, col);
     assert_int_equal(a->step.tour.verdict, STEP_RIGHT);
     assert_string_equal(a->message, "");
@@ -404,6 +405,30 @@ static void leaving_leads_back(void **state)
         assert_true(step_ref_is(p->pin, cell));
     }
     act(a, (struct step_action){.verb = STEP_CORRECT});
+}
+
+/* What has been answered is so when one comes back, until it is asked anew. */
+static void what_was_answered_is_remembered(void **state)
+{
+    struct app *a = *state;
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN, .i = 1});
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 3});
+    act(a, (struct step_action){.verb = STEP_TOUR_PICK, .i = STEP_REVEALED});
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 1});
+    assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 3});
+    assert_int_equal(a->step.tour.verdict, STEP_REVEALED);
+    assert_non_null(scene_find(&a->scene, 2306)); /* Ask again */
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN});
+    assert_int_equal(a->step.tour.stop, 3);
+    assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+    assert_null(scene_find(&a->scene, 2306));
+    act(a, (struct step_action){.verb = STEP_TOUR_PICK, .i = STEP_REVEALED});
+    act(a, (struct step_action){.verb = STEP_TOUR_AGAIN, .i = 1});
+    assert_int_equal(a->step.tour.stop, 0);
+    act(a, (struct step_action){.verb = STEP_TOUR_TO, .i = 3});
+    assert_int_equal(a->step.tour.verdict, STEP_UNANSWERED);
+    key(a, 'g');
 }
 
 /* What was wrong when it was left is not pointed at when one comes back. */
@@ -591,6 +616,7 @@ int main(void)
         cmocka_unit_test(every_card_fits_the_smallest_window),
         cmocka_unit_test(the_tour_goes_on_where_it_was_left),
         cmocka_unit_test(leaving_leads_back),
+        cmocka_unit_test(what_was_answered_is_remembered),
         cmocka_unit_test(coming_back_asks_anew),
         cmocka_unit_test(the_pointer_stays_when_points_change),
         cmocka_unit_test(a_ui_size_without_room_is_not_kept),

@@ -127,7 +127,9 @@ if(EXISTS ${nano_sort}/model.safetensors)
         --script ${CMAKE_SOURCE_DIR}/tests/scripts/model.txt)
     add_test(NAME script_model_edit COMMAND headlight ${nano_sort} --text AACBABAAAAA
         --script ${CMAKE_SOURCE_DIR}/tests/scripts/model_edit.txt)
-    set_tests_properties(script_model script_model_edit PROPERTIES LABELS weights)
+    add_test(NAME script_model_tour COMMAND headlight ${nano_sort} --text AACBABAAAAA --head 3
+        --row 2 --stop 3 --script ${CMAKE_SOURCE_DIR}/tests/scripts/model_tour.txt)
+    set_tests_properties(script_model script_model_edit script_model_tour PROPERTIES LABELS weights)
 endif()
 # The README's export of a nanoGPT checkpoint, where there is PyTorch.
 find_program(PYTHON3 python3 HINTS /usr/bin NO_DEFAULT_PATH)

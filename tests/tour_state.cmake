@@ -9,7 +9,8 @@ file(WRITE ${WORK}/bad.txt "stop One\nsay x\nsay {nothing}\n")
 file(WRITE ${WORK}/session.txt "tour 9\nkey Down\nkey Down\nkey Enter\nexpect answer wrong\nstate a.line\nexport a.png
 key Up\nkey Enter\nexpect answer right\nwait 2\nstate b.line\nexport b.png
 present on\ntour 2\nkey Right\nstate c.line\nexport c.png
-open \"own.txt\"\ntour 2\ntour reveal\nstate d.line\nexport d.png\n")
+open \"own.txt\"\ntour 2\ntour reveal\nstate d.line\nexport d.png
+key Left\nkey Right\nwait 2\nstate e.line\nexport e.png\nkey Left\nstate f.line\nexport f.png\n")
 
 function(run code)
     execute_process(COMMAND ${PROGRAM} ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE got
@@ -25,7 +26,11 @@ run(0 --script session.txt)
 if(NOT out MATCHES "2/15 Three vectors for each token\n\tThe three matrices")
     message(FATAL_ERROR "the note of stop 2 is not on standard output: ${out}")
 endif()
-foreach(name a b c d)
+file(READ ${WORK}/f.line line)
+if(NOT line MATCHES "--stop 1 .*--answered 2:shown")
+    message(FATAL_ERROR "what was answered is not in the line: ${line}")
+endif()
+foreach(name a b c d e f)
     file(READ ${WORK}/${name}.line line)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words)
@@ -53,4 +58,9 @@ refused(2 "--stop 0" --stop 0)
 refused(2 "--answer" --stop 2 --answer perhaps)
 refused(2 "--answer" --stop 2 --answer right:x:1)
 refused(2 "--answer" --answer right:1:1)
+refused(2 "--answered" --answered 1:right)
+refused(2 "--answered" --stop 2 --answered 1:wrong)
+refused(2 "--answered" --stop 2 --answered 1:right,)
+refused(2 "--answered" --stop 2 --answered 65:right)
+refused(2 "--answered 16" --stop 2 --answered 16:right)
 refused(2 "--presenter" --presenter loud)

@@ -29,7 +29,12 @@ static bool begin(struct app *a, const struct app_config *c, struct err *e)
     if (c->stop > 0 && c->answer) (void)step_apply(&a->step, stop);
     for (int i = 0; c->start && i < c->start->n; i++) app_apply(a, c->start->at[i]);
     if (c->stop > 0 && c->answer) (void)step_apply(&a->step, *c->answer);
+    for (int i = a->tour.tour.n; i < STEP_STOPS_MOST; i++)
+        if (a->step.tour.answered[i])
+            return err_set(e, ERR_USAGE, "--answered %d: the tour has stops 1 to %d",
+                           i + 1, a->tour.tour.n);
     a->tour.as_is = c->stop > 0 && c->answer;
+    if (a->tour.as_is) step_tour_from_here(&a->step);
     if (c->stop > 0 && !c->answer) app_apply(a, stop);
     return true;
 }
@@ -308,6 +313,10 @@ static bool take_model(struct app *a, struct err *e)
     for (int i = 0; ok && i < a->when_opened.n; i++)
         if (!step_apply(&a->step, a->when_opened.at[i]))
             ok = names_refusal(&a->step, a->when_opened.at[i], e);
+    if (ok && a->when_opened.n > 0 && a->tour.as_is)
+        step_tour_from_here(&a->step);
+    else if (ok && a->when_opened.n > 0)
+        step_tour_from_model(&a->step);
     a->when_opened.n = 0;
     return ok;
 }
@@ -317,7 +326,7 @@ bool app_open(struct app *a, const char *path, const char *text,
 {
     if (file_ends_with(path, ".txt")) { /* a guided tour */
         if (!tour_load(&a->tour, path, e)) return false;
-        app_apply(a, (struct step_action){.verb = STEP_TOUR_TO});
+        app_apply(a, (struct step_action){.verb = STEP_TOUR_AGAIN, .i = 1});
         return true;
     }
     if (!source_open(&a->source, path, text, e)) return false;

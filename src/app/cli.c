@@ -64,6 +64,7 @@ const char *const cli_help[] = {
     "  --stop K             opens the tour at stop K, from 1; --answer VERDICT:I:J: as "
     "it\n"
     "                       was answered, without the stop's own commands\n"
+    "  --answered K:VERDICT[,...]  stops that have been answered: right, or shown\n"
     "  --presenter on|blank larger, the stage alone; blank: nothing at all\n"
     "  --theme light|dark\n"
     "  --ui PERCENT         UI size, 50 to 300\n"
@@ -155,6 +156,7 @@ const char *const cli_option_names[OPT_COUNT] = {
     [OPT_TOUR] = "--tour",
     [OPT_STOP] = "--stop",
     [OPT_ANSWER] = "--answer",
+    [OPT_ANSWERED] = "--answered",
     [OPT_PRESENTER] = "--presenter",
     [OPT_HELP] = "--help",
     [OPT_VERSION] = "--version",

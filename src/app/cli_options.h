@@ -59,6 +59,7 @@ enum option {
     OPT_TOUR,
     OPT_STOP,
     OPT_ANSWER,
+    OPT_ANSWERED,
     OPT_PRESENTER,
     OPT_FLAGS, /* from here on without a value */
     OPT_HELP = OPT_FLAGS,

@@ -33,6 +33,35 @@ static bool answer_option(struct cli *c, const struct given *g, struct err *e)
                    text);
 }
 
+/* "1:right,4:shown": the stops that have been answered. */
+static bool answered_option(struct cli *c, const struct given *g, struct err *e)
+{
+    const char *at = g->at[OPT_ANSWERED];
+    if (at && !g->at[OPT_STOP])
+        return err_set(e, ERR_USAGE, "--answered %s: is of a tour; add --stop K", at);
+    while (at && *at) {
+        char number[4] = "";
+        long long stop = 0;
+        size_t n = strspn(at, "0123456789");
+        if (n < sizeof number) memcpy(number, at, n);
+        int v = STEP_RIGHT;
+        size_t len = at[n] == ':' ? strcspn(at + n + 1, ",") : 0;
+        while (v < STEP_VERDICT_COUNT && (strlen(state_verdicts[v]) != len ||
+                                          strncmp(at + n + 1, state_verdicts[v], len)))
+            v++;
+        if (!cli_whole_number(number, &stop) || stop < 1 || stop > STEP_STOPS_MOST ||
+            v == STEP_VERDICT_COUNT)
+            break;
+        cli_push(c, STEP_TOUR_ANSWERED, (int)stop - 1, (float)v);
+        at += n + 1 + len;
+        if (*at == ',' && at[1]) at++;
+    }
+    return !at || !*at ||
+           err_set(e, ERR_USAGE,
+                   "--answered %s: is a stop and right or shown, as 1:right,4:shown",
+                   g->at[OPT_ANSWERED]);
+}
+
 bool cli_tour_options(struct cli *c, const struct given *g, struct err *e)
 {
     static const char *const presenters[2] = {"on", "blank"};
@@ -40,7 +69,7 @@ bool cli_tour_options(struct cli *c, const struct given *g, struct err *e)
     int presenter = 0;
     c->tour = g->at[OPT_TOUR];
     if (!cli_whole(g, OPT_STOP, 1, STEP_STOPS_MOST, "a stop", &stop, e) ||
-        !answer_option(c, g, e) ||
+        !answer_option(c, g, e) || !answered_option(c, g, e) ||
         !cli_one_of(g, OPT_PRESENTER, presenters, &presenter, e))
         return false;
     c->stop = (int)stop;

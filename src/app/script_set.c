@@ -124,21 +124,23 @@ bool script_set(struct app *a, const struct line *l, struct err *e)
 
 bool script_tour(struct app *a, const struct line *l, struct err *e)
 {
-    static const char *const names[] = {"open", "leave", "next",
-                                        "back", "over",  "reveal"};
+    static const char *const names[] = {"open", "leave",  "next", "back",
+                                        "over", "reveal", "again"};
     static const struct step_action actions[] = {
         {.verb = STEP_TOUR},
         {.verb = STEP_TOUR},
         {.verb = STEP_TOUR_BY, .i = 1},
         {.verb = STEP_TOUR_BY, .i = -1},
-        {.verb = STEP_TOUR_TO},
-        {.verb = STEP_TOUR_PICK, .i = STEP_REVEALED}};
+        {.verb = STEP_TOUR_AGAIN, .i = 1},
+        {.verb = STEP_TOUR_PICK, .i = STEP_REVEALED},
+        {.verb = STEP_TOUR_AGAIN}};
     double stop = 0.0;
-    int i = l->n == 2 ? one_of(l->word[1], names, 6) : -1;
+    int i = l->n == 2 ? one_of(l->word[1], names, 7) : -1;
     bool number = l->n == 2 && i < 0 && script_number(l->word[1], &stop, NULL);
     if (i < 0 && !number)
         return err_set(e, ERR_USAGE,
-                       "tour: takes open, leave, next, back, over, reveal or a stop");
+                       "tour: takes open, leave, next, back, over, reveal, again or a "
+                       "stop");
     if (number && !(stop >= 1.0 && stop <= (double)a->tour.tour.n))
         return err_set(e, ERR_INPUT, "tour %s: it has stops 1 to %d", l->word[1],
                        a->tour.tour.n);

@@ -346,6 +346,12 @@ static void put_tour(struct line *l, const struct state_shown *now)
     }
     say(l, " --stop %d --answer %s:%d:%d", t->stop + 1, state_verdicts[t->verdict],
         t->row + 1, t->col + 1);
+    const char *before = " --answered ";
+    for (int i = 0; i < t->n; i++) {
+        if (!t->answered[i] || i == t->stop) continue;
+        say(l, "%s%d:%s", before, i + 1, state_verdicts[t->answered[i]]);
+        before = ",";
+    }
 }
 
 /* What changes the screen has its option here and in cli.c. */
@@ -359,7 +365,7 @@ size_t state_line_bytes(const struct state_shown *now)
 {
     enum {
         A_BYTE = 4,
-        OPTIONS = 2048 + 64 * STEP_GIVEN_MOST
+        OPTIONS = 2048 + 64 * STEP_GIVEN_MOST + 16 * STEP_STOPS_MOST
     }; /* a byte as \ooo; everything but texts */
     size_t n = now->n_text + now->n_words + (now->model ? strlen(now->model) : 0) +
                (now->compare ? strlen(now->compare) : 0) +

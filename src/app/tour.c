@@ -142,7 +142,7 @@ bool tour_before(struct app *a, struct step_action *action)
     bool ours = action->verb >= STEP_TOUR && action->verb <= STEP_TOUR_PICK;
     if (!ours) return true;
     if (a->tour.running) return false; /* a stop's commands do not lead to another */
-    if (action->verb <= STEP_TOUR_BY) action->x = (float)a->tour.tour.n;
+    if (action->verb <= STEP_TOUR_AGAIN) action->x = (float)a->tour.tour.n;
     const struct tour_stop *s = stop_of(a);
     if (action->verb != STEP_TOUR_PICK) return true;
     const struct scene_source *src = &a->seen_source;
@@ -168,7 +168,8 @@ void tour_after(struct app *a, const struct step_tour *was, enum step_verb verb)
         a->tour.told = 0;
         return;
     }
-    if (!was->open || was->stop != is->stop || verb == STEP_TOUR_TO) {
+    if (!was->open || was->stop != is->stop || verb == STEP_TOUR_TO ||
+        verb == STEP_TOUR_AGAIN) {
         a->tour.due = a->tour.look = true;
         a->tour.as_is = false;
         a->tour.due_then = answered;

@@ -142,12 +142,13 @@ bool do_climb(struct step_state *s, const struct step_action *a);
 bool do_terms(struct step_state *s, const struct step_action *a);
 bool do_tour(struct step_state *s, const struct step_action *a);
 bool do_tour_to(struct step_state *s, const struct step_action *a);
+bool do_tour_again(struct step_state *s, const struct step_action *a);
+bool do_tour_answered(struct step_state *s, const struct step_action *a);
 bool do_tour_by(struct step_state *s, const struct step_action *a);
 bool do_tour_at(struct step_state *s, const struct step_action *a);
 bool do_tour_pick(struct step_state *s, const struct step_action *a);
 bool do_present(struct step_state *s, const struct step_action *a);
 bool do_blank(struct step_state *s, const struct step_action *a);
 bool tour_escape(struct step_state *s); /* false: there is nothing to leave */
-void tour_takes_model(struct step_state *s);
 
 #endif

@@ -167,7 +167,7 @@ void step_load(struct step_state *s, const struct step_model *m)
     s->over.view = step_fitted;
     s->over.menu = false;
     decode_hold(s);
-    tour_takes_model(s);
+    step_tour_from_model(s);
 }
 
 void step_push(struct step_actions *list, struct step_action a)
@@ -598,8 +598,9 @@ static bool (*const handlers[])(struct step_state *, const struct step_action *)
     [STEP_FIELD_EDIT] = do_field_edit,
     [STEP_FIELD_TAKE] = do_field_take,
     [STEP_TOUR] = do_tour,         [STEP_TOUR_TO] = do_tour_to,
+    [STEP_TOUR_AGAIN] = do_tour_again,
     [STEP_TOUR_BY] = do_tour_by,   [STEP_TOUR_AT] = do_tour_at,
-    [STEP_TOUR_PICK] = do_tour_pick,
+    [STEP_TOUR_PICK] = do_tour_pick, [STEP_TOUR_ANSWERED] = do_tour_answered,
     [STEP_PRESENT] = do_present,   [STEP_BLANK] = do_blank,
     [STEP_FIELD_BY] = do_field_by, [STEP_READ] = do_read,
     /* clang-format on */

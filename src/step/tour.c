@@ -2,11 +2,12 @@
  * is app's, which knows the tour's text and the numbers. */
 #include "handlers.h"
 
+#include <string.h>
+
 /* ---- where one was ------------------------------------------------------------------- */
 
-static void enter(struct step_state *s)
+void step_tour_from_here(struct step_state *s)
 {
-    if (s->tour.open) return;
     struct step_before *b = &s->before;
     *b = (struct step_before){.there = true,
                               .scale = s->scale,
@@ -22,6 +23,11 @@ static void enter(struct step_state *s)
                               .decode = s->decode,
                               .code = s->code.open};
     for (int i = 0; i < STEP_SCALE_COUNT; i++) b->place[i] = s->place[i];
+}
+
+static void enter(struct step_state *s)
+{
+    if (!s->tour.open) step_tour_from_here(s);
     s->tour.open = true;
 }
 
@@ -51,11 +57,10 @@ static void leave(struct step_state *s)
     play_stop(s);
 }
 
-/* A model that is opened meanwhile is what one comes back to. */
-void tour_takes_model(struct step_state *s)
+void step_tour_from_model(struct step_state *s)
 {
     s->before.place[STEP_GPT2] = s->place[STEP_GPT2];
-    s->before.scale = STEP_GPT2;
+    s->before.scale = s->scale;
     s->before.over = s->over;
     s->before.over.open = false;
 }
@@ -84,11 +89,16 @@ static void plain(struct step_state *s)
     play_stop(s);
 }
 
-/* Nothing is answered, and the keys begin at the first token, cell or choice. */
-static void unanswered(struct step_tour *t)
+/* The stop as it was answered, or not; the keys begin at the first token, cell or choice. */
+static void recall(struct step_tour *t)
 {
-    t->verdict = STEP_UNANSWERED;
+    t->verdict = (enum step_verdict)t->answered[t->stop];
     t->row = t->col = -1;
+}
+
+static void forget_all(struct step_tour *t)
+{
+    memset(t->answered, STEP_UNANSWERED, sizeof t->answered);
 }
 
 static bool is_answered(const struct step_tour *t)
@@ -111,7 +121,7 @@ bool do_tour(struct step_state *s, const struct step_action *a)
     }
     if (!has_stops(s, a->x)) return false;
     if (s->tour.stop >= s->tour.n) s->tour.stop = 0;
-    if (!is_answered(&s->tour)) unanswered(&s->tour);
+    recall(&s->tour);
     enter(s);
     plain(s);
     return true;
@@ -124,9 +134,19 @@ bool do_tour_to(struct step_state *s, const struct step_action *a)
     s->tour.n = n;
     s->tour.stop = a->i;
     enter(s);
-    unanswered(&s->tour);
+    recall(&s->tour);
     plain(s);
     return true;
+}
+
+bool do_tour_again(struct step_state *s, const struct step_action *a)
+{
+    struct step_action to = {.i = a->i ? 0 : s->tour.stop, .x = a->x};
+    if (a->i)
+        forget_all(&s->tour);
+    else
+        s->tour.answered[to.i] = STEP_UNANSWERED;
+    return do_tour_to(s, &to);
 }
 
 /* Behind the last stop the tour is over, and begins anew the next time. */
@@ -137,7 +157,8 @@ bool do_tour_by(struct step_state *s, const struct step_action *a)
     if (to.i < s->tour.n) return do_tour_to(s, &to);
     leave(s);
     s->tour.stop = 0;
-    unanswered(&s->tour);
+    forget_all(&s->tour);
+    recall(&s->tour);
     return true;
 }
 
@@ -158,8 +179,17 @@ bool do_tour_pick(struct step_state *s, const struct step_action *a)
     if (!t->open || is_answered(t) || !judged || a->ref.row < -1 || a->ref.col < -1)
         return false;
     t->verdict = (enum step_verdict)a->i;
+    if (is_answered(t)) t->answered[t->stop] = (uint8_t)a->i;
     t->row = a->ref.row;
     t->col = a->ref.col;
+    return true;
+}
+
+bool do_tour_answered(struct step_state *s, const struct step_action *a)
+{
+    bool answer = a->x == (float)STEP_RIGHT || a->x == (float)STEP_REVEALED;
+    if (a->i < 0 || a->i >= STEP_STOPS_MOST || !answer) return false;
+    s->tour.answered[a->i] = (uint8_t)a->x;
     return true;
 }
 

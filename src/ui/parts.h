@@ -194,6 +194,7 @@ enum ui_id_tour {
     UI_ID_TOUR_REVEAL,
     UI_ID_TOUR_NEXT,
     UI_ID_TOUR_OVER,
+    UI_ID_TOUR_AGAIN,
     UI_ID_TOUR_CHOICE = 2310, /* + choice */
     UI_ID_PRESENT = 2320,
     UI_ID_BLANK,

@@ -153,6 +153,9 @@ static void buttons(const struct card *c, bool asks)
     if (asks)
         button(c, box, UI_ID_TOUR_REVEAL, ui_act(STEP_TOUR_PICK, STEP_REVEALED), false,
                "Show it", "What is right");
+    else if (c->t->kind != ASK_NOTHING)
+        button(c, box, UI_ID_TOUR_AGAIN, ui_act(STEP_TOUR_AGAIN, 0), false, "Ask again",
+               "Answer this question anew");
     box.x += w + BUTTON_GAP;
     button(c, box, UI_ID_TOUR_NEXT, ui_act(STEP_TOUR_BY, 1), !asks,
            last   ? "Finish"
@@ -163,8 +166,8 @@ static void buttons(const struct card *c, bool asks)
     struct scene_rect over = {c->x, p.y + p.h - PAD_TIGHT * 0.5f - OVER_H, c->w, OVER_H};
     (void)ui_text(u, c->x + c->w / 2, over.y + over.h / 2, ALIGN_CENTER, ui_note,
                   ui_hot(u, over) ? u->theme->ink : u->theme->accent, "Start over");
-    (void)ui_touch(u, over, UI_ID_TOUR_OVER, ui_act(STEP_TOUR_TO, 0),
-                   "From the first stop");
+    (void)ui_touch(u, over, UI_ID_TOUR_OVER, ui_act(STEP_TOUR_AGAIN, 1),
+                   "From the first stop, nothing answered");
 }
 
 void ui_tour(const struct ui *u)
