@@ -35,7 +35,8 @@ find_program(FFPROBE ffprobe)
 find_program(SH sh)
 
 # The window, drawn by others from the vectors. Edges of glyphs differ, nothing else.
-foreach(look "--stage;2;--time;0.4;--theme;dark" "--scale;gpt2;--tokens;40;--stage;5")
+foreach(look "--stage;2;--time;0.4;--theme;dark" "--scale;gpt2;--tokens;40;--stage;5"
+        "--stage;2;--presenter;on;--ui;125;--density;0.5")
     run(0 "" ${PROGRAM} ${look} --size 1200x760 --export w.png)
     run(0 "" ${PROGRAM} ${look} --size 1200x760 --export w.svg)
     run(0 "" ${PROGRAM} ${look} --size 1200x760 --export w.pdf)

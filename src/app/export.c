@@ -135,9 +135,12 @@ struct frame {
     float w, h, density;
 };
 
-static struct frame frame_of(const struct app *a, const struct export_ask *ask)
+static struct frame frame_of(const struct app *a, const struct export_ask *ask,
+                             bool presented)
 {
     const struct room *r = &rooms[ask->part];
+    float least_w = presented ? SCENE_PRESENTED_W : r->least_w;
+    float least_h = presented ? SCENE_PRESENTED_H : r->least_h;
     float density = ask->density > 0.0f ? ask->density : 1.0f;
     float unit = ask->mm ? PX_MM : 1.0f / density; /* points */
     float w = ask->w * unit;
@@ -151,10 +154,17 @@ static struct frame frame_of(const struct app *a, const struct export_ask *ask)
         w *= 100.0f / (float)a->step.ui_percent;
         h *= 100.0f / (float)a->step.ui_percent;
     }
+    if (presented) {
+        w /= INPUT_PRESENTED;
+        h /= INPUT_PRESENTED;
+    }
     /* A page too small for it shows it smaller. */
-    float more = fmaxf(1.0f, fmaxf(r->least_w / w, r->least_h / h));
+    float more = fmaxf(1.0f, fmaxf(least_w / w, least_h / h));
     struct frame f = {w * more, h * more, 0.0f};
-    float points = ask->w > 0.0f ? ask->w * unit : ask->h > 0.0f ? ask->h * unit : 0.0f;
+    float points = ask->w > 0.0f   ? ask->w * unit
+                   : ask->h > 0.0f ? ask->h * unit
+                   : presented     ? r->h
+                                   : 0.0f;
     float across = ask->w > 0.0f ? f.w : f.h;
     f.density = points > 0.0f ? density * points / across : density;
     return f;
@@ -169,21 +179,21 @@ static void without_paper(struct scene *sc)
 }
 
 /* As it would be with nobody at the keyboard. */
-static struct step_state left_alone(const struct step_state *s)
+static struct step_state left_alone(const struct step_state *s, bool presented)
 {
     struct step_state alone = *s;
     alone.focus = 0;
     alone.help = alone.over.menu = false;
     alone.editing = STEP_EDIT_NONE;
-    alone.presenter =
-        (struct step_presenter){.on = false}; /* for who looks at a screen */
+    alone.presenter = (struct step_presenter){.on = presented};
     return alone;
 }
 
 bool export_compose(struct app *a, const struct step_state *s,
                     const struct export_ask *ask, float *density, struct err *e)
 {
-    struct step_state st = left_alone(s);
+    bool presented = ask->part == EXPORT_WINDOW && s->presenter.on;
+    struct step_state st = left_alone(s, presented);
     if (ask->part == EXPORT_HEADS) st.over.open = true;
     if (ask->part == EXPORT_HEADS || ask->part == EXPORT_MATRIX) st.lab.open = false;
     struct scene_source src = source_for(&a->source, &st, a->headless);
@@ -198,7 +208,7 @@ bool export_compose(struct app *a, const struct step_state *s,
                        "it is still being computed; try again when it is "
                        "on screen");
     if (!export_part_is_at(ask, st.stage, &t, e)) return false;
-    struct frame f = frame_of(a, ask);
+    struct frame f = frame_of(a, ask, presented);
     arena_reset(&a->frame_mem);
     if (!scene_begin(&a->scene, &a->frame_mem, app_fonts(a), st.theme, f.w, f.h, e))
         return false;
