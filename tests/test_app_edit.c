@@ -330,15 +330,20 @@ static void every_head_at_a_glance_is_edited_too(void **state)
             s.place[STEP_TOY].head = h;
             src = source_for(&so, &s, true);
             double entropy = 0;
-            for (int i = 0; i < 5; i++)
+            for (int i = 0; i < 5; i++) {
+                struct attn_cmat a = attn_trace_view(src.trace, ATTN_P, h);
+                double sum = 0; /* not 1 where a weight is given */
+                for (int j = 0; j <= i; j++) sum += (double)at(a, i, j);
                 for (int j = 0; j <= i; j++) {
                     int pixel = (h * 5 + i) * 5 + j;
-                    float p = at(attn_trace_view(src.trace, ATTN_P, h), i, j);
+                    float p = at(a, i, j);
+                    double share = (double)p / sum;
                     float s_ij = at(attn_trace_view(src.trace, ATTN_S_RAW, h), i, j);
                     assert_true(fabsf(heads.weights[pixel] - p) < 1e-5f);
                     assert_true(fabsf(heads.scores[pixel] - s_ij) < 1e-4f);
-                    if (p > 0) entropy -= (double)p * log2((double)p) / 5;
+                    if (p > 0) entropy -= share * log2(share) / 5;
                 }
+            }
             assert_true(fabs(heads.sum[h].entropy - entropy) < 1e-4);
         }
     }
@@ -373,6 +378,71 @@ static void derivations_follow_edits(void **state)
                         at(attn_trace_view(src.ungiven, (enum attn_tensor)t, 0), i, j);
                     assert_true(d.value == 1.75f && fabsf(d.was - was) < 1e-5f);
                 }
+        }
+    }
+    source_fini(&so);
+}
+
+/* With switches besides, an edit's own marks are told from the switches'. */
+static void what_an_edit_moves_is_told_from_switches(void **state)
+{
+    (void)state;
+    struct source so;
+    struct err e = {0};
+    assert_true(source_init(&so, 0, &e));
+    for (int scale = 0; scale < STEP_SCALE_COUNT; scale++) {
+        struct step_state s = step_initial();
+        assert_true(
+            step_apply(&s, (struct step_action){.verb = STEP_SCALE_TO, .i = scale}));
+        assert_true(step_apply(
+            &s, (struct step_action){.verb = STEP_SWITCH, .i = STEP_SW_DIVIDE, .x = 1}));
+        struct scene_source src = source_for(&so, &s, true);
+        struct attn_cmat m = attn_trace_view(src.trace, ATTN_S_SCALED, 0);
+        float before[2] = {at(m, 2, 1), at(m, 3, 1)};
+        assert_true(give(&s, ATTN_X, -1, 3, 2, 3.5f));
+        src = source_for(&so, &s, true);
+        assert_true(src.fits && src.ungiven);
+        assert_true(at(attn_trace_view(src.ungiven, ATTN_S_SCALED, 0), 2, 1) ==
+                    before[0]);
+        assert_true(at(attn_trace_view(src.ungiven, ATTN_S_SCALED, 0), 3, 1) ==
+                    before[1]);
+        assert_false(scene_is_moved(&src, (struct step_ref){ATTN_S_SCALED, 2, 1}));
+        assert_true(scene_is_moved(&src, (struct step_ref){ATTN_S_SCALED, 3, 1}));
+    }
+    source_fini(&so);
+}
+
+/* In decode mode the overview's measures are of the rows that have come. */
+static void heads_are_measured_as_far_as_they_are_decoded(void **state)
+{
+    (void)state;
+    struct source so;
+    struct err e = {0};
+    assert_true(source_init(&so, 0, &e));
+    for (int scale = 0; scale < STEP_SCALE_COUNT; scale++) {
+        struct step_state s = step_initial();
+        assert_true(
+            step_apply(&s, (struct step_action){.verb = STEP_SCALE_TO, .i = scale}));
+        assert_true(step_apply(&s, (struct step_action){.verb = STEP_DECODE, .i = 2}));
+        for (int row = 1; row < 5; row++) {
+            assert_true(step_apply(&s, (struct step_action){.verb = STEP_ROW, .i = row}));
+            struct scene_source src = source_for(&so, &s, true);
+            struct attn_cmat p = attn_trace_view(src.trace, ATTN_P, 0);
+            double entropy = 0, first = 0;
+            for (int i = 0; i <= row; i++) {
+                if (i > 0) first += (double)at(p, i, 0) / row;
+                for (int j = 0; j <= i; j++)
+                    if (at(p, i, j) > 0)
+                        entropy -=
+                            (double)at(p, i, j) * log2((double)at(p, i, j)) / (row + 1);
+            }
+            s.over.open = true;
+            src = source_for(&so, &s, true);
+            s.over.open = false;
+            if (fabs(src.heads->sum[0].entropy - entropy) > 1e-4 ||
+                fabs(src.heads->sum[0].first - first) > 1e-4)
+                fail_msg("scale %d, row %d: %g bits, not %g", scale, row + 1,
+                         src.heads->sum[0].entropy, entropy);
         }
     }
     source_fini(&so);
@@ -564,6 +634,8 @@ int app_edit_tests(void)
         cmocka_unit_test(h_and_x_of_gpt2s_scale_are_followed_from),
         cmocka_unit_test(derivations_follow_edits),
         cmocka_unit_test(every_head_at_a_glance_is_edited_too),
+        cmocka_unit_test(what_an_edit_moves_is_told_from_switches),
+        cmocka_unit_test(heads_are_measured_as_far_as_they_are_decoded),
         cmocka_unit_test(an_edit_as_text_leads_back),
         cmocka_unit_test(what_is_no_edit_is_refused),
         cmocka_unit_test(the_command_line_edits_or_says_why_not),

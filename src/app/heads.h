@@ -32,6 +32,12 @@ bool heads_block(struct heads *h, int l, struct attn_cmat qkv, const int32_t *id
  * ATTN_HEADS_SIDE tokens: attn_heads knows q and k alone. */
 bool heads_given(struct heads *h, const struct attn_trace *t, const struct attn_ctx *c,
                  struct err *e);
+/* What struct attn_head_sum has of the rows of a head's weights and scores; a row with NaN
+ * or infinity is in no mean. Entropy is that of a row's shares of its sum, which given
+ * weights may make another than 1; where one is negative there is none. ids: the tokens;
+ * NULL: unknown, and induction stays. */
+void heads_measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cmat raw,
+                   const int32_t *ids, struct attn_opts opts);
 struct scene_heads heads_view(const struct heads *h);
 void heads_fini(struct heads *h);
 

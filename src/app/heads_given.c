@@ -10,29 +10,47 @@ static float at(struct attn_cmat m, int i, int j)
     return m.data[(size_t)i * (size_t)m.ld + (size_t)j];
 }
 
-/* What struct attn_head_sum has of a head's weights; a row with NaN or infinity is in no
- * mean. Given weights may be negative: they count for nothing in the entropy. */
-static void measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cmat raw,
-                    struct attn_opts opts)
+/* What row i gives to what followed earlier copies of its token. false: there are none. */
+static bool induction_of(struct attn_cmat p, int i, const int32_t *ids, double *sum)
 {
+    bool any = false;
+    for (int j = 1; j < i; j++) {
+        if (ids[j - 1] != ids[i]) continue;
+        *sum += (double)at(p, i, j);
+        any = true;
+    }
+    return any;
+}
+
+void heads_measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cmat raw,
+                   const int32_t *ids, struct attn_opts opts)
+{
+    int n_copy = 0;
+    double induction = 0.0;
     int n_row = 0;
     int n_later = 0;
     struct attn_head_sum s = {.induction = sum->induction};
     for (int i = 0; i < p.rows; i++) {
         int n = attn_seen(opts, i, p.rows);
         bool whole = true;
+        bool spread = true; /* it has one: of what stands there, divided by its sum */
+        double all = 0.0;
         double entropy = 0.0;
         for (int j = 0; j < n; j++) {
             double w = (double)at(p, i, j);
             whole = whole && isfinite(w);
+            spread = spread && w >= 0.0;
+            all += w;
             if (w > 0.0) entropy -= w * log2(w);
             if (isfinite(at(raw, i, j)))
                 s.max_abs = fmaxf(s.max_abs, fabsf(at(raw, i, j)));
         }
         s.n_odd += !whole;
         if (!whole) continue;
-        n_row++;
-        s.entropy += entropy;
+        n_copy += ids && induction_of(p, i, ids, &induction);
+        spread = spread && all > 0.0;
+        n_row += spread;
+        if (spread) s.entropy += entropy / all + log2(all);
         if (i == 0) continue;
         n_later++;
         s.previous += (double)at(p, i, i - 1);
@@ -43,6 +61,7 @@ static void measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_c
     s.previous = n_later ? s.previous / n_later : (double)NAN;
     s.first = n_later ? s.first / n_later : (double)NAN;
     s.itself = n_later ? s.itself / n_later : (double)NAN;
+    if (ids) s.induction = n_copy ? induction / n_copy : (double)NAN;
     *sum = s;
 }
 
@@ -64,7 +83,7 @@ bool heads_given(struct heads *h, const struct attn_trace *t, const struct attn_
                 h->scores[pixel] = at(raw, i, j);
                 h->weights[pixel] = at(p, i, j);
             }
-        measure(&h->sum[k], p, raw, t->opts);
+        heads_measure(&h->sum[k], p, raw, NULL, t->opts);
     }
     pair_fini(&pair);
     return ok;

@@ -298,6 +298,7 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
 {
     r->made = false;
     r->ghost = NULL;
+    r->ungiven = NULL;
     struct attn_dims dims = m->dims;
     float *work = NULL;
     dims.n_tok = key.n_tok;
@@ -333,6 +334,7 @@ bool run_copy(struct run *r, const struct run *from, struct err *e)
     float *work = NULL;
     r->made = false;
     r->ghost = NULL;
+    r->ungiven = NULL;
     if (!lay_out(r, t->dims, 0, &work, e)) return false;
     const struct attn_mat to[] = {r->trace.qkv,      r->trace.s_raw, r->trace.s_scaled,
                                   r->trace.s_masked, r->trace.p,     r->trace.z,

@@ -77,6 +77,8 @@ struct run {
     struct attn_weights w; /* the model's, or where they are edited, a copy */
     struct attn_edit given[STEP_GIVEN_MOST]; /* of those, what attn_run is given */
     const struct ghost *ghost;               /* beside a broken run; NULL: none */
+    const struct attn_trace *ungiven; /* the same without `given`, where that is broken
+                                       * too and somebody has made it, or NULL */
     uint64_t version; /* never 0 and never twice the same; given by who made the run */
     bool made;
 };

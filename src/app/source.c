@@ -21,6 +21,7 @@ void source_fini(struct source *s)
     worker_destroy(s->worker);
     run_fini(&s->toy);
     run_fini(&s->toy_ungiven);
+    there_fini(&s->there);
     ghost_fini(&s->toy_ghost);
     ghost_right_fini(&s->toy_right);
     heads_fini(&s->toy_heads);
@@ -187,7 +188,7 @@ static const struct attn_trace *ungiven_of(const struct source *s, const struct 
     key.n_given = 0;
     if (r->key.n_given == 0) return NULL;
     if (run_key_is_right(key)) return r->ghost ? &r->ghost->right->run.trace : NULL;
-    return key.scale == STEP_TOY ? &s->toy_ungiven.trace : NULL;
+    return key.scale == STEP_TOY ? &s->toy_ungiven.trace : r->ungiven;
 }
 
 /* The last one that was finished, whether it is of key or not. */
@@ -322,6 +323,6 @@ struct scene_source source_for(struct source *s, const struct step_state *st, bo
     if (!loaded) src.label = r->model->label;
     if (src.fits && heads_for(s, st, r, key, wait)) src.heads = &s->heads;
     if (src.fits && next_for(s, st, key, wait)) src.next = &s->next;
-    there_show(&s->there, st, &src);
+    there_show(&s->there, st, &src, key.model ? s->loaded.ids.at : NULL);
     return src;
 }

@@ -1,6 +1,8 @@
 /* A run's ranges, checks and changes over the tokens that have come. */
 #include "there.h"
 
+#include "heads.h"
+
 #include <math.h>
 
 /* The part of a tensor that is there, without what the pass has not. */
@@ -75,7 +77,54 @@ static void make(struct there *t, const struct scene_source *src)
                            : g->change[i];
 }
 
-void there_show(struct there *t, const struct step_state *s, struct scene_source *src)
+/* What the heads' weights do in the rows that have come. */
+static bool measure(struct there *t, const struct scene_heads *h, int to,
+                    const int32_t *ids, struct attn_opts opts)
+{
+    int n = h->n_block * h->n_head;
+    size_t side = (size_t)h->side;
+    size_t bytes = (size_t)n * sizeof *t->sum + 64;
+    if (t->heads.version == h->version && t->heads.done == h->done && t->heads_to == to)
+        return true;
+    t->heads.version = 0;
+    arena_reset(&t->mem);
+    if (t->mem.size < bytes) {
+        arena_free(&t->mem);
+        if (!arena_init(&t->mem, bytes, NULL)) return false;
+    }
+    t->sum = arena_push(&t->mem, (size_t)n, sizeof *t->sum);
+    for (int k = 0; k < h->done * h->n_head; k++) {
+        size_t at = (size_t)k * side * side;
+        t->sum[k] = h->sum[k];
+        heads_measure(
+            &t->sum[k], (struct attn_cmat){h->weights + at, to, h->side, h->side},
+            (struct attn_cmat){h->scores + at, to, h->side, h->side}, ids, opts);
+        t->sum[k].max_abs = h->sum[k].max_abs; /* the colours stay */
+    }
+    t->heads_to = to;
+    return true;
+}
+
+static void show_heads(struct there *t, const struct step_state *s,
+                       struct scene_source *src, const int32_t *ids)
+{
+    const struct scene_heads *h = src->heads;
+    if (!h || h->side != step_place_of(s)->dims.n_tok ||
+        !measure(t, h, t->pass.to, ids, step_opts_of(s)))
+        return;
+    t->heads = *h;
+    t->heads.sum = t->sum;
+    src->heads = &t->heads;
+}
+
+void there_fini(struct there *t)
+{
+    arena_free(&t->mem);
+    *t = (struct there){0};
+}
+
+void there_show(struct there *t, const struct step_state *s, struct scene_source *src,
+                const int32_t *ids)
 {
     struct step_pass pass = step_pass_of(s);
     uint64_t right = src->ghost ? src->ghost->right_version : 0;
@@ -88,6 +137,7 @@ void there_show(struct there *t, const struct step_state *s, struct scene_source
     if (!same) make(t, src);
     src->trace = &t->trace;
     src->checks = &t->checks;
+    show_heads(t, s, src, ids);
     if (!src->ghost) return;
     t->ghost = *src->ghost;
     t->ghost.right = &t->right_trace;

@@ -3,6 +3,7 @@
 #ifndef HEADLIGHT_THERE_H
 #define HEADLIGHT_THERE_H
 
+#include "base.h"
 #include "scene.h"
 
 struct there {
@@ -12,10 +13,16 @@ struct there {
     struct scene_checks checks, right_checks;
     struct attn_change change[ATTN_TENSOR_COUNT];
     struct scene_ghost ghost;
+    struct arena mem; /* holds the heads' measures */
+    struct scene_heads heads;
+    struct attn_head_sum *sum;
+    int heads_to; /* of so many rows */
 };
 
 /* Puts what is there in the place of src's run; kept until the run or the pass is
- * another. */
-void there_show(struct there *t, const struct step_state *s, struct scene_source *src);
+ * another. Of the overview's heads, where a pixel is a cell. ids: the tokens, or NULL. */
+void there_show(struct there *t, const struct step_state *s, struct scene_source *src,
+                const int32_t *ids);
+void there_fini(struct there *t);
 
 #endif

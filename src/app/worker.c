@@ -54,6 +54,7 @@ void worker_destroy(struct worker *w)
         run_fini(&w->slot[i]);
         ghost_fini(&w->ghost[i]);
         ghost_right_fini(&w->right[i]);
+        ghost_right_fini(&w->ungiven[i]);
         run_model_fini(&w->model[i]);
         heads_fini(&w->heads[i]);
     }

@@ -65,6 +65,8 @@ struct worker {
     struct run slot[WORKER_SLOTS];
     struct ghost ghost[WORKER_SLOTS]; /* of the slot's run, where it is broken */
     struct ghost_right right[WORKER_SLOTS];
+    struct ghost_right
+        ungiven[WORKER_SLOTS]; /* of the slot's run, by its switches alone */
     struct run_model model[WORKER_SLOTS];
 };
 

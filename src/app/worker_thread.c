@@ -174,6 +174,30 @@ static bool make_ghost(struct worker *w, int slot, const struct run_model *m,
     return true;
 }
 
+/* The run in slot without the numbers that are given, where switches act besides. */
+static bool make_ungiven(struct worker *w, int slot, const struct run_model *m,
+                         const struct attn_ctx *c, struct err *e)
+{
+    struct run *r = &w->slot[slot];
+    struct ghost_right *u = &w->ungiven[slot];
+    struct run_key key = r->key;
+    key.n_given = key.second = 0;
+    if (r->key.n_given == 0 || run_key_is_right(key)) {
+        ghost_right_fini(u);
+        return true;
+    }
+    bool there = u->run.made && u->run.model == &m->model && u->n_made == m->n_made &&
+                 run_key_same(u->run.key, key);
+    if (!there && !run_make(&u->run, key, &m->model, c, e)) return false;
+    u->n_made = m->n_made;
+    if (c->cancel && *c->cancel) {
+        u->run.made = there;
+        return err_set(e, ERR_CANCELLED, "cancelled");
+    }
+    r->ungiven = &u->run.trace;
+    return true;
+}
+
 /* Makes the run of key in slot. false: failed, or cancelled. */
 static bool work(struct worker *w, struct run_key key, int slot, const struct attn_ctx *c,
                  struct err *e)
@@ -184,7 +208,8 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
     if (superseded(w)) return err_set(e, ERR_CANCELLED, "cancelled");
     set_progress(w, progress_model);
     if (!run_make(&w->slot[slot], key, &m->model, c, e)) return false;
-    if (!SDL_AtomicGet(&w->cancel) && !make_ghost(w, slot, m, c, e)) {
+    if (!SDL_AtomicGet(&w->cancel) &&
+        !(make_ghost(w, slot, m, c, e) && make_ungiven(w, slot, m, c, e))) {
         w->slot[slot].made = false;
         return false;
     }

@@ -1,5 +1,6 @@
 /* Figures: one matrix, or every head, composed for a page of its own. */
 #include "grid.h"
+#include "overview.h"
 
 #include <limits.h>
 #include <math.h>
@@ -378,7 +379,10 @@ void scene_figure_heads(struct scene *sc, const struct step_state *s,
     it->u.text.y += font_width(sc->font, FONT_UI, axis_size, "block", -1) / 2;
     float foot = y + pitch * (float)blocks - pitch * gap_share + ramp_gap;
     if (s->over.kind == STEP_OVER_WEIGHTS) {
-        grid_ramp(&b, x, foot, fminf(ramp_w, width / 2), ramp_size, MAP_SEQUENTIAL, 0, 1);
+        float lo = 0, hi = 1;
+        overview_range(s, src, &lo, &hi);
+        grid_ramp(&b, x, foot, fminf(ramp_w, width / 2), ramp_size, MAP_SEQUENTIAL, lo,
+                  hi);
         return;
     }
     (void)scene_text(sc, x, foot + ramp_size, ALIGN_LEFT, FONT_UI, ramp_size,

@@ -131,16 +131,40 @@ static float gain_of(const struct step_state *s, const struct scene_source *src)
     return s->over.kind == STEP_OVER_SCALED && src->heads ? src->heads->gain : 1;
 }
 
+/* 0 to 1, or as far as weights go that are given. */
+static void weights_range(const struct scene_source *src, float *lo, float *hi)
+{
+    static const float rounding = 1e-3f;
+    const struct scene_heads *heads = src->heads;
+    bool given = false;
+    *lo = 0;
+    *hi = 1;
+    for (int i = 0; i < src->n_given; i++)
+        given = given || src->given[i].tensor == ATTN_P;
+    if (!given || !heads) return;
+    size_t n = (size_t)heads->done * (size_t)heads->n_head;
+    n *= (size_t)heads->side * (size_t)heads->side;
+    for (size_t i = 0; i < n; i++) {
+        *lo = fminf(*lo, heads->weights[i]);
+        if (heads->weights[i] > *hi + rounding) *hi = heads->weights[i];
+    }
+}
+
 /* One range for all heads, so that they compare; the legend says which. Scaled scores have
  * their own, since under the scores' they could hardly be seen. */
-static float range_of(const struct step_state *s, const struct scene_source *src)
+void overview_range(const struct step_state *s, const struct scene_source *src, float *lo,
+                    float *hi)
 {
     float most = 0;
     const struct scene_heads *heads = src->heads;
     int n = heads ? heads->done * heads->n_head : 0;
+    if (s->over.kind == STEP_OVER_WEIGHTS) {
+        weights_range(src, lo, hi);
+        return;
+    }
     for (int i = 0; i < n; i++) most = fmaxf(most, heads->sum[i].max_abs);
-    if (s->over.kind == STEP_OVER_WEIGHTS || !(most > 0)) return 1;
-    return most * gain_of(s, src);
+    *hi = most > 0 ? most * gain_of(s, src) : 1;
+    *lo = -*hi;
 }
 
 /* ---- one head ------------------------------------------------------------------------------ */
@@ -153,7 +177,8 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
     bool weights = s->over.kind == STEP_OVER_WEIGHTS;
     int side = heads->side;
     const float *all = weights ? heads->weights : heads->scores;
-    float hi = range_of(s, src);
+    float lo = 0, hi = 1;
+    overview_range(s, src, &lo, &hi);
     struct scene_heat heat = {
         .m = {all + (size_t)i * (size_t)side * (size_t)side, side, side, side},
         .key = (uint64_t)1 << 63 | heads->version << 24 | (uint64_t)i << 1 | weights,
@@ -165,7 +190,7 @@ bool scene_head_image(struct scene *sc, const struct step_state *s,
         .col1 = side,
         .shown = INT64_MAX,
         .map = weights ? MAP_SEQUENTIAL : MAP_DIVERGING,
-        .lo = weights ? 0 : -hi,
+        .lo = lo,
         .hi = hi,
         .log = weights && s->log_weights,
         .gain = gain_of(s, src),
@@ -457,7 +482,8 @@ static void draw_range(struct grid_of_heads *g, float x, float y)
     struct scene *sc = g->sc;
     bool weights = g->s->over.kind == STEP_OVER_WEIGHTS;
     bool log = weights && g->s->log_weights;
-    float hi = range_of(g->s, g->src), lo = weights ? 0 : -hi;
+    float lo = 0, hi = 1;
+    overview_range(g->s, g->src, &lo, &hi);
     float base = ramp_draw(sc, g->t,
                            &(struct ramp){.x = x,
                                           .y = y,
@@ -473,8 +499,9 @@ static void draw_range(struct grid_of_heads *g, float x, float y)
                    scene_fade(g->t->paper, 0));
     over->hit.kind = HIT_COVER;
     over->hit.tip =
-        weights ? "Weights, from 0 to 1"
-                : "From the largest of all heads that are computed, one range for all";
+        weights && lo == 0 && hi == 1 ? "Weights, from 0 to 1"
+        : weights ? "From the least to the largest of the weights that are given"
+                  : "From the largest of all heads that are computed, one range for all";
 }
 
 static void draw_foot(struct grid_of_heads *g, float x, float right, float y)
@@ -489,6 +516,9 @@ static void draw_foot(struct grid_of_heads *g, float x, float right, float y)
         "Enter opens \u00B7 arrows move \u00B7 Ctrl wheel zooms \u00B7 "
         "marks: weight over 0.4";
     if (font_width(sc->font, FONT_MONO, foot_size, text, -1) > width) text = brief;
+    /* Larger images do not tell rows apart. */
+    if (step_is_decoding(g->s) && heads && heads->side < step_place_of(g->s)->dims.n_tok)
+        text = "marks, entropies and order: of the whole text, not of what has come";
     if (done < g->n_block) {
         text = scene_print(sc, "computing block %d of %d \u2026", done + 1, g->n_block);
         float w = font_width(sc->font, FONT_MONO, foot_size, text, -1) + button_pad;

@@ -8,4 +8,8 @@
 void overview_build(struct scene *sc, const struct step_state *s,
                     const struct scene_source *src);
 
+/* The range that every image is painted in. */
+void overview_range(const struct step_state *s, const struct scene_source *src, float *lo,
+                    float *hi);
+
 #endif
