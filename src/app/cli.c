@@ -206,8 +206,8 @@ static bool collect_option(struct given *g, int argc, char *const *argv, int *i,
         return err_set(e, ERR_USAGE, "%s: needs a value; see headlight --help", name);
     if (o == OPT_EDIT) {
         if (g->n_edit == STEP_GIVEN_MOST)
-            return err_set(e, ERR_USAGE, "%s: at most %d numbers are edited", name,
-                           STEP_GIVEN_MOST);
+            return err_set(e, ERR_USAGE, "%s %.40s: at most %d numbers are edited", name,
+                           value, STEP_GIVEN_MOST);
         g->edit[g->n_edit++] = value;
     }
     g->at[o] = value;

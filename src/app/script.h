@@ -20,7 +20,7 @@
  *   set NAME VALUE        scale toy|gpt2, stage K (finished), time T, row I|first|middle|
  *                         last, head H, block B, seed S, tokens N, divide|mask|residual
  *                         on|off; whatever it was before
- *   tour WHAT             open, leave, next, back, over, reveal, or a stop's number
+ *   tour WHAT             open, leave, next, back, over, reveal, again, or a stop
  *   present on|off        presenter mode;  blank on|off: its blank screen
  *   expect NAME VALUE     compares a part of the state: see script_names
  *   expect text "TEXT"    this text is on screen;  expect no-text "TEXT": it is not
