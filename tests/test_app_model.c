@@ -300,6 +300,88 @@ static void another_text_keeps_a_views_weights_and_another_block_does_not(void *
     model_net_close(net);
 }
 
+static void expect_same(struct attn_mat a, struct attn_mat b)
+{
+    for (int i = 0; i < a.rows; i++)
+        assert_memory_equal(a.data + (size_t)i * a.ld, b.data + (size_t)i * b.ld,
+                            (size_t)a.cols * sizeof *a.data);
+}
+
+/* Two runs to the bit, the first within rounding of the definition. */
+static void same_run(const struct run *r, const struct run *want,
+                     const struct attn_ctx *c)
+{
+    const struct attn_trace *t = &r->trace;
+    const struct attn_trace *w = &want->trace;
+    size_t n = (size_t)t->dims.n_tok;
+    assert_int_equal(t->head, w->head);
+    const struct attn_mat of[] = {t->qkv, t->s_raw, t->s_scaled, t->s_masked,
+                                  t->p,   t->z,     t->y_proj,   t->y};
+    const struct attn_mat to[] = {w->qkv, w->s_raw, w->s_scaled, w->s_masked,
+                                  w->p,   w->z,     w->y_proj,   w->y};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) expect_same(of[i], to[i]);
+    assert_memory_equal(t->stats, w->stats, sizeof t->stats);
+    assert_memory_equal(r->blend, want->blend, 3 * n * sizeof *r->blend);
+    assert_memory_equal(r->reach, want->reach, n * sizeof *r->reach);
+    assert_true(r->checks.row_sum == want->checks.row_sum);
+    struct attn_trace by_itself;
+    struct arena mem;
+    size_t bytes = attn_trace_bytes(t->dims);
+    assert_true(arena_init(&mem, bytes, NULL));
+    assert_int_equal(attn_trace_init(&by_itself, t->dims, mem.data, bytes), ATTN_OK);
+    assert_int_equal(attn_run(c, &by_itself, t->x, t->h, &r->w, t->opts, t->head),
+                     ATTN_OK);
+    expect_same(t->p, by_itself.p);
+    for (size_t i = 0; i < n; i++)
+        for (int j = 0; j < t->y.cols; j++)
+            assert_true(fabsf(t->y.data[i * (size_t)t->y.ld + (size_t)j] -
+                              by_itself.y.data[i * (size_t)by_itself.y.ld + (size_t)j]) <
+                        1e-5f);
+    arena_free(&mem);
+}
+
+/* However one has come to a head, its numbers are those of a run from nothing. */
+static void another_head_is_turned_to_and_its_run_is_the_same_to_the_bit(void **state)
+{
+    (void)state;
+    static const int heads[] = {0, 5, 3, 0, 11, 5};
+    struct attn_ctx c = {.k = attn_kernels_get(NULL)};
+    struct run_model m = {.made = false};
+    struct run r[2] = {{.made = false}, {.made = false}};
+    struct run fresh = {.made = false};
+    struct err e = {0};
+    for (int broken = 0; broken < 2; broken++) {
+        struct run_key key = {
+            .scale = STEP_GPT2, .seed = 4, .n_tok = 37, .opts = attn_opts_default()};
+        key.opts.shifted = broken == 1;
+        assert_true(run_model_make(&m, key, &c, &e));
+        assert_true(run_make(&r[0], key, &m.model, &c, &e));
+        for (size_t i = 1; i < sizeof heads / sizeof heads[0]; i++) {
+            key.head = heads[i];
+            key.second = i == 2 ? 8 : 0;
+            const struct run *from = &r[(i + 1) % 2];
+            struct run *to = &r[i % 2];
+            assert_true(run_can_turn(from, key));
+            assert_true(run_turn(to, from, key, &c, &e));
+            assert_false(run_can_turn(to, key));
+            assert_true(run_make(&fresh, key, &m.model, &c, &e));
+            same_run(to, &fresh, &c);
+        }
+        struct run_key other = key;
+        other.head = 1;
+        assert_true(run_can_turn(&fresh, other));
+        other.n_tok--;
+        assert_false(run_can_turn(&fresh, other));
+        other.n_tok++;
+        other.opts.scale = false;
+        assert_false(run_can_turn(&fresh, other));
+    }
+    run_fini(&r[0]);
+    run_fini(&r[1]);
+    run_fini(&fresh);
+    run_model_fini(&m);
+}
+
 static void a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said(void **state)
 {
     struct fix *f = *state;
@@ -585,6 +667,7 @@ int main(void)
         cmocka_unit_test(a_heads_reach_is_its_values_through_its_rows_of_w_o),
         cmocka_unit_test(another_text_is_read_and_the_place_kept),
         cmocka_unit_test(another_text_keeps_a_views_weights_and_another_block_does_not),
+        cmocka_unit_test(another_head_is_turned_to_and_its_run_is_the_same_to_the_bit),
         cmocka_unit_test(a_text_over_the_limit_is_cut_at_the_end_or_the_front_and_said),
         cmocka_unit_test(without_a_text_or_a_tokenizer_there_are_ids_and_it_is_said),
         cmocka_unit_test(a_failure_names_the_file_and_leaves_what_was_loaded),

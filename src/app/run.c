@@ -65,10 +65,15 @@ bool run_key_same_model(struct run_key a, struct run_key b)
     return a.model ? a.block == b.block : a.seed == b.seed;
 }
 
+static bool same_but_heads(struct run_key a, struct run_key b)
+{
+    return run_key_same_model(a, b) && a.n_tok == b.n_tok &&
+           attn_opts_same(a.opts, b.opts) && same_given(&a, &b);
+}
+
 bool run_key_same(struct run_key a, struct run_key b)
 {
-    return run_key_same_model(a, b) && a.n_tok == b.n_tok && a.head == b.head &&
-           a.second == b.second && attn_opts_same(a.opts, b.opts) && same_given(&a, &b);
+    return same_but_heads(a, b) && a.head == b.head && a.second == b.second;
 }
 
 /* At least `bytes` of empty arena; what it held is gone. One that has become too small
@@ -179,17 +184,43 @@ static bool lay_out(struct run *r, struct attn_dims d, size_t more, float **work
     if (bytes == 0)
         return err_set(e, ERR_SYSTEM, "%d tokens: %s", d.n_tok,
                        attn_status_text(ATTN_BAD_SHAPE));
-    size_t floats = n * (3 + 1 + (size_t)d.d_model);
+    size_t d_head = (size_t)attn_d_head(d);
+    size_t floats = n * (3 + 1 + (size_t)d.d_model + d_head);
     if (!make_room(&r->mem, bytes + floats * sizeof(float) + more + SLACK, e))
         return false;
     void *mem = arena_take(&r->mem, bytes, 1);
     r->blend = arena_push(&r->mem, n * 3, sizeof(float));
     r->reach = arena_push(&r->mem, n, sizeof(float));
+    r->z_was = arena_take(&r->mem, n * d_head, sizeof(float));
     *work = arena_take(&r->mem, n * (size_t)d.d_model, sizeof(float));
-    if (mem && r->blend && r->reach && *work &&
+    if (mem && r->blend && r->reach && r->z_was && *work &&
         attn_trace_init(&r->trace, d, mem, bytes) == ATTN_OK)
         return true;
     return err_set(e, ERR_SYSTEM, "no memory for the trace");
+}
+
+/* z of the head in view to r->z_was, or back. */
+static void keep_z(struct run *r, bool back)
+{
+    const struct attn_trace *t = &r->trace;
+    size_t d_head = (size_t)attn_d_head(t->dims);
+    for (size_t i = 0; i < (size_t)t->dims.n_tok; i++) {
+        float *z = t->z.data + i * (size_t)t->z.ld + (size_t)t->head * d_head;
+        float *was = r->z_was + i * d_head;
+        memcpy(back ? z : was, back ? was : z, d_head * sizeof *z);
+    }
+}
+
+/* Moves the view to a head. z is first made what attn_run of head 0 left, so that the
+ * numbers are the same whichever head was in view before. */
+static enum attn_status move_to(struct run *r, const struct attn_ctx *c, int head)
+{
+    struct attn_trace *t = &r->trace;
+    if (head == t->head) return ATTN_OK;
+    if (t->head > 0) keep_z(r, true);
+    t->head = head;
+    if (head > 0) keep_z(r, false);
+    return attn_run_head(c, t, head);
 }
 
 static enum attn_status reach_of(struct run *r, const struct attn_ctx *c, float *work)
@@ -293,6 +324,24 @@ static size_t input_bytes(const struct run_key *key, struct attn_dims dims)
     return n * sizeof(float);
 }
 
+/* What is made of the head in view and the one beside it, when the trace is there. */
+static bool finish(struct run *r, struct run_key key, const struct attn_ctx *c,
+                   float *work, struct err *e)
+{
+    enum attn_status st = move_to(r, c, key.head);
+    if (st == ATTN_OK) st = reach_of(r, c, work);
+    if (st != ATTN_OK)
+        return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
+                       attn_status_text(st));
+    scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
+    if (key.second > 0 && !pair_make(&r->pair, &r->trace, key.second - 1, c, e))
+        return false;
+    r->key = key;
+    scene_check(&r->checks, &r->trace, c);
+    r->made = true;
+    return true;
+}
+
 bool run_make(struct run *r, struct run_key key, const struct model *m,
               const struct attn_ctx *c, struct err *e)
 {
@@ -313,39 +362,27 @@ bool run_make(struct run *r, struct run_key key, const struct model *m,
         if (key.given[i].tensor >= ATTN_Q && key.given[i].tensor <= ATTN_P)
             r->given[n++] = key.given[i];
     enum attn_status st =
-        attn_run_edited(c, &r->trace, x, h, &r->w, key.opts, key.head, r->given, n);
-    if (st == ATTN_OK) st = reach_of(r, c, work);
+        attn_run_edited(c, &r->trace, x, h, &r->w, key.opts, 0, r->given, n);
     if (st != ATTN_OK)
-        return err_set(e, ERR_SYSTEM, "%d tokens, head %d: %s", key.n_tok, key.head + 1,
-                       attn_status_text(st));
-    scene_blend(r->blend, attn_trace_view(&r->trace, ATTN_P, key.head));
-    if (key.second > 0 && !pair_make(&r->pair, &r->trace, key.second - 1, c, e))
-        return false;
-    r->key = key;
-    scene_check(&r->checks, &r->trace, c);
-    r->made = true;
-    return true;
+        return err_set(e, ERR_SYSTEM, "%d tokens: %s", key.n_tok, attn_status_text(st));
+    return finish(r, key, c, work, e);
 }
 
-bool run_copy(struct run *r, const struct run *from, struct err *e)
+/* All of from's trace but what is of the head in view alone, in memory of r's own. */
+static bool copy_block(struct run *r, const struct run *from, float **work, struct err *e)
 {
     const struct attn_trace *t = &from->trace;
     size_t n = (size_t)t->dims.n_tok;
-    float *work = NULL;
     r->made = false;
     r->ghost = NULL;
     r->ungiven = NULL;
-    if (!lay_out(r, t->dims, 0, &work, e)) return false;
-    const struct attn_mat to[] = {r->trace.qkv,      r->trace.s_raw, r->trace.s_scaled,
-                                  r->trace.s_masked, r->trace.p,     r->trace.z,
-                                  r->trace.y_proj,   r->trace.y};
-    const struct attn_mat of[] = {t->qkv, t->s_raw, t->s_scaled, t->s_masked,
-                                  t->p,   t->z,     t->y_proj,   t->y};
+    if (!lay_out(r, t->dims, 0, work, e)) return false;
+    const struct attn_mat to[] = {r->trace.qkv, r->trace.z, r->trace.y_proj, r->trace.y};
+    const struct attn_mat of[] = {t->qkv, t->z, t->y_proj, t->y};
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) /* laid out alike */
         memcpy(to[i].data, of[i].data,
                (size_t)of[i].rows * (size_t)of[i].ld * sizeof(float));
-    memcpy(r->blend, from->blend, n * 3 * sizeof *r->blend);
-    memcpy(r->reach, from->reach, n * sizeof *r->reach);
+    memcpy(r->z_was, from->z_was, n * (size_t)attn_d_head(t->dims) * sizeof *r->z_was);
     r->trace.opts = t->opts;
     r->trace.w = t->w;
     r->trace.x = t->x;
@@ -355,10 +392,38 @@ bool run_copy(struct run *r, const struct run *from, struct err *e)
     memcpy(r->trace.stats, t->stats, sizeof r->trace.stats);
     r->w = from->w;
     r->model = from->model;
+    return true;
+}
+
+bool run_copy(struct run *r, const struct run *from, struct err *e)
+{
+    const struct attn_trace *t = &from->trace;
+    size_t n = (size_t)t->dims.n_tok;
+    float *work = NULL;
+    if (!copy_block(r, from, &work, e)) return false;
+    memcpy(r->trace.s_raw.data, t->s_raw.data, n * n * sizeof(float));
+    memcpy(r->trace.s_scaled.data, t->s_scaled.data, n * n * sizeof(float));
+    memcpy(r->trace.s_masked.data, t->s_masked.data, n * n * sizeof(float));
+    memcpy(r->trace.p.data, t->p.data, n * n * sizeof(float));
+    memcpy(r->blend, from->blend, n * 3 * sizeof *r->blend);
+    memcpy(r->reach, from->reach, n * sizeof *r->reach);
     r->checks = from->checks;
     r->key = from->key;
     r->made = true;
     return true;
+}
+
+bool run_can_turn(const struct run *from, struct run_key key)
+{
+    return from->made && key.n_given == 0 && key.head != from->key.head &&
+           same_but_heads(from->key, key);
+}
+
+bool run_turn(struct run *r, const struct run *from, struct run_key key,
+              const struct attn_ctx *c, struct err *e)
+{
+    float *work = NULL;
+    return copy_block(r, from, &work, e) && finish(r, key, c, work, e);
 }
 
 void run_fini(struct run *r)

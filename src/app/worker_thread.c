@@ -207,7 +207,11 @@ static bool work(struct worker *w, struct run_key key, int slot, const struct at
     if (!m) return false;
     if (superseded(w)) return err_set(e, ERR_CANCELLED, "cancelled");
     set_progress(w, progress_model);
-    if (!run_make(&w->slot[slot], key, &m->model, c, e)) return false;
+    const struct run *shown = &w->slot[1 - slot];
+    bool turn = shown->model == &m->model && run_can_turn(shown, key);
+    if (turn ? !run_turn(&w->slot[slot], shown, key, c, e)
+             : !run_make(&w->slot[slot], key, &m->model, c, e))
+        return false;
     if (!SDL_AtomicGet(&w->cancel) &&
         !(make_ghost(w, slot, m, c, e) && make_ungiven(w, slot, m, c, e))) {
         w->slot[slot].made = false;
