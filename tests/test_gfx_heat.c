@@ -452,16 +452,30 @@ static void many_matrices_share_a_bounded_cache(void **state)
     struct err e = {0};
     struct attn_cmat m = {v, BIG, BIG, BIG};
     for (uint64_t key = 1; key <= 60; key++) {
+        m.rows = m.cols = BIG - 60 + (int)key; /* a text that is typed */
+        heat_cache_frame(cache);
         assert_true(heat_acquire(cache, m, key, &t, &e));
         assert_true(cache->bytes <= HEAT_BYTES);
-        assert_true(cache->n <= HEAT_ALIKE);
+        assert_true(cache->n <= HEAT_ALIKE + 2);
     }
     GLuint last = t.id;
     assert_true(heat_acquire(cache, m, 60, &t, &e));
     assert_int_equal(t.id, last);
+    GLuint id[20];
+    for (uint64_t key = 61; key <= 80; key++) {
+        assert_true(heat_acquire(cache, m, key, &t, &e));
+        assert_true(cache->bytes <= HEAT_BYTES);
+        id[key - 61] = t.id;
+    }
+    heat_cache_frame(cache); /* what the last frame showed may be shown again: it stays */
+    assert_true(heat_acquire(cache, m, 81, &t, &e));
+    for (uint64_t key = 61; key <= 80; key++) {
+        assert_true(heat_acquire(cache, m, key, &t, &e));
+        assert_int_equal(t.id, id[key - 61]);
+    }
     m.cols = m.ld = cache->max_size;
     m.rows = 1;
-    assert_false(heat_acquire(cache, m, 61, &t, &e)); /* no room for its levels */
+    assert_false(heat_acquire(cache, m, 82, &t, &e)); /* no room for its levels */
     assert_non_null(strstr(e.text, "more than this OpenGL can draw"));
     heat_cache_fini(cache);
     free(cache);
@@ -472,7 +486,7 @@ static void many_matrices_share_a_bounded_cache(void **state)
 static void a_texture_that_is_filled_again_shows_the_new_numbers(void **state)
 {
     struct gfx_case *c = *state;
-    enum { N = 520, LAPS = 2, ALL = 2 * HEAT_ALIKE + 3 };
+    enum { N = 520, LAPS = 2, ALL = 4 * HEAT_ALIKE + 3 };
     float *v = calloc((size_t)N * N, sizeof *v);
     assert_non_null(v);
     for (int lap = 0; lap < LAPS; lap++)

@@ -351,6 +351,7 @@ bool painter_draw(struct painter *p, const struct scene *sc,
                   const struct painter_view *view, struct err *e)
 {
     begin_frame(p, scene_theme_get(sc->theme), view);
+    heat_cache_frame(&p->heats);
     const struct mesh_text text = {&p->atlas, p->fonts, p->metrics};
     mesh_clear(&p->mesh);
     atlas_set_density(&p->atlas, view->density);

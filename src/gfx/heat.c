@@ -78,21 +78,51 @@ static void forget(struct heat_cache *c, int at)
     c->kept[at] = c->kept[--c->n];
 }
 
+void heat_cache_frame(struct heat_cache *c)
+{
+    c->before = c->frame;
+    c->frame = c->clock;
+}
+
 /* A large texture that m may have, or 0: of enough that are as large, the one that was
- * drawn longest ago. Memory that has been touched costs a third of fresh pages. */
+ * drawn longest ago, in neither this frame nor the last. Making one takes ten times as long
+ * as filling it. */
 static GLuint recycle(struct heat_cache *c, const struct heat_texture *t)
 {
     int n = 0;
     int at = 0;
     for (int i = 0; t->key && t->bytes >= HEAT_LARGE && i < c->n; i++) {
-        if (c->kept[i].rows != t->rows || c->kept[i].cols != t->cols) continue;
+        if (c->kept[i].w != t->w || c->kept[i].h != t->h) continue;
         if (n == 0 || c->kept[i].used < c->kept[at].used) at = i;
         n++;
     }
-    if (n < HEAT_ALIKE) return 0;
+    if (n < HEAT_ALIKE || c->kept[at].used > c->before) return 0;
     GLuint id = c->kept[at].id;
     forget(c, at);
     return id;
+}
+
+static int min_int(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static size_t bytes_of(const struct heat_texture *t)
+{
+    return (size_t)t->w * (size_t)t->h * sizeof(float);
+}
+
+/* How large the texture is to be. A large one has room for some tokens more, so that a text
+ * that is typed finds one to fill again. */
+static void size_up(struct heat_texture *t, int w, int h, int max_size)
+{
+    t->w = w;
+    t->h = h;
+    if (bytes_of(t) >= HEAT_LARGE) {
+        t->w = min_int((w + HEAT_ROUND - 1) / HEAT_ROUND * HEAT_ROUND, max_size);
+        t->h = min_int((h + HEAT_ROUND - 1) / HEAT_ROUND * HEAT_ROUND, max_size);
+    }
+    t->bytes = bytes_of(t);
 }
 
 static bool make(struct heat_cache *c, struct attn_cmat m, struct heat_texture *t,
@@ -110,12 +140,11 @@ static bool make(struct heat_cache *c, struct attn_cmat m, struct heat_texture *
     }
     float *levels = (float *)(void *)c->work.data;
     int rows = heat_levels(levels, m, t->level_y, &t->n_level);
-    int w = m.cols + half, h = m.rows > rows ? m.rows : rows;
     t->rows = m.rows;
     t->cols = m.cols;
-    t->bytes = (size_t)w * (size_t)h * sizeof(float);
+    size_up(t, m.cols + half, m.rows > rows ? m.rows : rows, c->max_size);
     t->id = recycle(c, t);
-    if (!t->id) t->id = gl_texture_create(GL_R32F, w, h, GL_RED, GL_FLOAT, NULL);
+    if (!t->id) t->id = gl_texture_create(GL_R32F, t->w, t->h, GL_RED, GL_FLOAT, NULL);
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, t->id);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);

@@ -11,8 +11,9 @@ enum {
     HEAT_KEPT = 2048,
     HEAT_LEVELS = 16,
     HEAT_BYTES = 256 << 20,
-    HEAT_LARGE = 1 << 20, /* bytes of a texture of which no more are kept than: */
-    HEAT_ALIKE = 8
+    HEAT_LARGE = 1 << 20, /* bytes of a texture that is filled again where possible */
+    HEAT_ALIKE = 4,       /* so many of a size are kept in any case */
+    HEAT_ROUND = 128      /* a large one's sides are multiples of it */
 };
 
 /* One R32F texture: the matrix at (0, 0), its levels below one another at (cols, y). A
@@ -21,8 +22,9 @@ enum {
 struct heat_texture {
     uint64_t key; /* 0: not kept */
     GLuint id;
-    int rows, cols;
-    int n_level; /* 0 among them */
+    int rows, cols; /* of the matrix */
+    int w, h;       /* texels, as many at least */
+    int n_level;    /* 0 among them */
     int level_y[HEAT_LEVELS];
     size_t bytes;
     uint64_t used; /* when last drawn */
@@ -32,13 +34,16 @@ struct heat_cache {
     struct heat_texture kept[HEAT_KEPT];
     int n;
     size_t bytes;
-    uint64_t clock;
-    struct arena work; /* where levels are worked out */
-    int max_size;      /* of a texture */
+    uint64_t clock, frame, before; /* when this frame began, and the one before */
+    struct arena work;             /* where levels are worked out */
+    int max_size;                  /* of a texture */
 };
 
 void heat_cache_init(struct heat_cache *c);
 void heat_cache_fini(struct heat_cache *c);
+
+/* A frame begins. */
+void heat_cache_frame(struct heat_cache *c);
 
 /* The texture of m, from the cache where key says that the numbers are the same. key 0:
  * made anew; the caller gives it back with heat_release. ERR_SYSTEM: m is larger than a
