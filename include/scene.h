@@ -62,6 +62,46 @@ uint32_t utf8_next(const char **text);
 /* Every character 0.6 em wide, capitals 0.72 em high. */
 struct font_metrics font_metrics_fake(void);
 
+/* A text's glyphs from left to right, as a sentence of the program runs. Letters that run
+ * from right to left are in the order of the Unicode bidirectional algorithm (UAX #9),
+ * brackets among them mirrored, and Arabic letters have the forms that join, lam and alef one;
+ * any other text is as it is written. Whatever draws or measures a text goes through here. */
+struct scene_glyph {
+    uint32_t code; /* as it is drawn */
+    int from, to;  /* the bytes of the text it stands for */
+    float advance; /* em; 0: a mark on the glyph before it */
+    bool rtl;      /* is read from its right edge */
+};
+enum { SCENE_GLYPHS = 256 }; /* a longer text is not reordered: no line is as long */
+struct scene_glyphs {
+    const struct font_metrics *metrics;
+    enum scene_font font;
+    const char *text;
+    int at, end; /* bytes; end < 0: up to the zero */
+    int n, next; /* of glyph[]; n = 0: nothing is reordered */
+    struct scene_glyph glyph[SCENE_GLYPHS];
+};
+/* n bytes of text; n < 0: up to the zero. */
+void scene_glyphs_begin(struct scene_glyphs *g, const struct font_metrics *m,
+                        enum scene_font font, const char *text, int n);
+bool scene_glyphs_next(struct scene_glyphs *g, struct scene_glyph *glyph);
+
+/* Whether any of n bytes is of a letter that runs from right to left. */
+bool scene_has_rtl(const char *text, int n);
+/* Around a text with such letters: it runs as its first letter does, and what is beside it
+ * stays there. Neither is seen nor has a width. */
+#define SCENE_FIRST_STRONG "\u2068"
+#define SCENE_POP_ISOLATE  "\u2069"
+#define SCENE_ISOLATED     SCENE_FIRST_STRONG "%.*s" SCENE_POP_ISOLATE
+
+/* How a glyph of another font is put into the room that the layout has for it. */
+struct scene_fit {
+    float squeeze; /* horizontally: a wider one has to fit, Arabic has to touch */
+    float
+        shift; /* to the right: a narrower one is centred, a mark stands on its letter */
+};
+struct scene_fit scene_glyph_fit(uint32_t code, float own, float room);
+
 /* ---- items ------------------------------------------------------------------------ */
 
 enum scene_kind { SCENE_RECT, SCENE_POLY, SCENE_LINE, SCENE_TEXT, SCENE_HEAT };
@@ -646,7 +686,8 @@ void scene_raw_chip(struct scene *sc, struct scene_rect box, const char *text, i
 float scene_raw_chip_width(struct scene *sc, const char *text, int token, float size);
 /* Token text with what cannot be seen made visible, each in its own way: spaces, newlines,
  * tabs, spaces that do not break; other invisible characters by their number, and bytes of
- * a character that spans tokens in hex. "" where there is none. */
+ * a character that spans tokens in hex. One with letters that run from right to left is
+ * isolated from what is beside it. "" where there is none. */
 const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token);
 const char *scene_raw_text(struct scene *sc, const char *text);
 /* Whether a character begins in a or before it and goes on in b, the token behind it. */

@@ -110,6 +110,7 @@ int scene_figure_tests(void);
 int scene_motion_tests(void);
 int scene_pick_tests(void);
 int scene_text_tests(void);
+int scene_glyphs_tests(void);
 int scene_color_tests(void);
 int scene_extreme_tests(void);
 int scene_golden_tests(void);

@@ -400,6 +400,25 @@ static void a_missing_letter_is_drawn_within_its_advance(void **state)
     }
 }
 
+/* Arabic letters touch: from the word's first ink to its last no column is empty. */
+static void arabic_letters_join(void **state)
+{
+    struct gfx_case *c = *state;
+    static const char word[] = "\u0628\u062A\u0646\u064A"; /* all join on both sides */
+    for (int font = 0; font < FONT_COUNT; font++) {
+        (void)text_ink(c, 40, (enum scene_font)font, 30, word);
+        int left = c->w, right = 0;
+        for (int x = 0; x < c->w; x++) {
+            if (gfx_case_ink(c, x, 60, x + 1, 130) < 0.1) continue;
+            left = x < left ? x : left;
+            right = x + 1;
+        }
+        assert_true(right - left > 40);
+        for (int x = left; x < right; x++)
+            assert_true(gfx_case_ink(c, x, 60, x + 1, 130) > 0.1);
+    }
+}
+
 /* More glyphs than the atlas holds: it grows, then starts again, and nothing is lost. */
 static void text_survives_a_full_atlas(void **state)
 {
@@ -637,6 +656,7 @@ int main(void)
         GFX_TEST(text_is_as_wide_as_its_metrics),
         GFX_TEST(text_stands_on_its_baseline),
         GFX_TEST(a_missing_letter_is_drawn_within_its_advance),
+        GFX_TEST(arabic_letters_join),
         GFX_TEST(text_survives_a_full_atlas),
         GFX_TEST(a_scene_larger_than_the_buffers_is_drawn_whole),
         GFX_TEST(a_picture_of_several_tiles_has_no_seam),

@@ -410,6 +410,43 @@ static void svg_is_valid_whatever_a_token_is(void **state)
     arena_free(&mem);
 }
 
+/* A viewer orders a text element's letters by itself: in SVG no two that run from right to
+ * left are in one, and the word's first stands at its right. What a PDF's text is searched
+ * for is the letters as they are read, not the forms in which they are drawn. */
+static void what_runs_from_right_to_left_is_ordered_once(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct arena mem;
+    struct scene sc;
+    struct font_metrics font = *paper_metrics(paper);
+    assert_true(arena_init(&mem, scene_bytes() + FILE_MAX, &e));
+    assert_true(scene_begin(&sc, &mem, &font, STEP_LIGHT, 300, 60, &e));
+    (void)scene_text(&sc, 10, 20, ALIGN_LEFT, FONT_MONO, 12,
+                     (struct scene_rgba){0, 0, 0, 255}, "a \u05DB\u05EA\u05D1 b");
+    (void)scene_text(&sc, 10, 50, ALIGN_LEFT, FONT_MONO, 12,
+                     (struct scene_rgba){0, 0, 0, 255}, "\u0643\u062A\u0628");
+    write_or_fail(&sc, (struct paper_page){0}, PAPER_SVG, in_folder("t.svg"));
+    write_or_fail(&sc, (struct paper_page){0}, PAPER_PDF, in_folder("t.pdf"));
+    char *text = NULL;
+    size_t n = 0;
+    assert_true(file_read(in_folder("t.svg"), FILE_MAX, &mem, &text, &n, &e));
+    static const char *const from_left[] = {">\u05D1</text>", ">\u05EA</text>",
+                                            ">\u05DB</text>", ">\uFE90</text>",
+                                            ">\uFE98</text>", ">\uFEDB</text>"};
+    const char *at = text;
+    for (size_t i = 0; i < sizeof from_left / sizeof *from_left; i++) {
+        at = strstr(at, from_left[i]);
+        assert_non_null(at);
+    }
+    if (have("pdftotext")) {
+        assert_int_equal(run("cd %s && pdftotext -raw t.pdf t.txt", folder), 0);
+        assert_int_equal(run("grep -q '\u05DB\u05EA\u05D1' %s", in_folder("t.txt")), 0);
+        assert_int_equal(run("grep -q '\u0643\u062A\u0628' %s", in_folder("t.txt")), 0);
+    }
+    arena_free(&mem);
+}
+
 static void a_whole_window_is_valid_svg_with_text_in_it(void **state)
 {
     (void)state;
@@ -741,6 +778,7 @@ int main(void)
         cmocka_unit_test(svg_shows_what_the_window_shows),
         cmocka_unit_test(pdf_shows_what_the_window_shows),
         cmocka_unit_test(svg_is_valid_whatever_a_token_is),
+        cmocka_unit_test(what_runs_from_right_to_left_is_ordered_once),
         cmocka_unit_test(a_whole_window_is_valid_svg_with_text_in_it),
         cmocka_unit_test(text_of_a_pdf_can_be_selected_and_its_fonts_are_inside),
         cmocka_unit_test(small_cells_are_a_pixel_each),

@@ -401,7 +401,8 @@ int main(void)
     };
     int failed = cmocka_run_group_tests_name("scene", tests, NULL, NULL);
     failed += scene_layout_tests() + scene_figure_tests() + scene_motion_tests();
-    failed += scene_pick_tests() + scene_text_tests() + scene_color_tests();
+    failed += scene_pick_tests() + scene_text_tests() + scene_glyphs_tests() +
+              scene_color_tests();
     failed += scene_extreme_tests() + scene_golden_tests() + scene_overview_tests();
     failed += scene_decode_tests();
     return failed != 0;

@@ -103,6 +103,59 @@ static void a_double_click_takes_a_word(void **state)
     case_close(&d.c);
 }
 
+/* "abc", three Hebrew letters, "1"; on screen: a b c 1 and the letters from the right. */
+static void letters_from_the_right_have_their_carets_there(void **state)
+{
+    (void)state;
+    static struct desk d;
+    desk_open(&d, "abc\u05D0\u05D1\u05D21 d", false);
+    struct editor_line l = editor_line_of(&d.f, &d.ed, 0);
+    static const struct {
+        int at;
+        float column;
+    } caret[] = {{0, 0}, {3, 7}, {5, 6}, {7, 5}, {9, 3}, {10, 7}, {12, 9}};
+    for (size_t i = 0; i < sizeof caret / sizeof *caret; i++)
+        assert_true(fabsf(editor_caret(&d.f, &d.ed, &l, caret[i].at) -
+                          caret[i].column * 0.6f * editor_type.size) < 1e-3f);
+    (void)mouse(&d, UI_DOWN, 6.9f, 0, 1, 0); /* the right edge of the first letter */
+    selected(&d, 3, 3);
+    (void)mouse(&d, UI_DOWN, 6.1f, 0, 1, 0); /* its left edge: behind it */
+    selected(&d, 5, 5);
+    (void)mouse(&d, UI_DOWN, 3.2f, 0, 1, 0); /* behind the last, before the digit */
+    selected(&d, 9, 9);
+    key(&d, "Left"); /* back in the text, whichever way that is */
+    selected(&d, 7, 7);
+    key(&d, "Home");
+    for (int i = 0; i < 9; i++) key(&d, "Right"); /* no place is left out */
+    selected(&d, 12, 12);
+    show(&d);
+    case_close(&d.c);
+}
+
+/* Within half a letter: a mark, and half of lam-alef, are no places of a click. */
+static void a_click_at_a_caret_leads_to_its_place(void **state)
+{
+    (void)state;
+    static struct desk d;
+    static const char *const texts[] = {
+        "\u05E9\u05DC\u05D5\u05DD \u05E2\u05D5\u05DC\u05DD",
+        "\u0643\u062A\u0628 ab \u05D0\u05D1 12",
+        "ab\u05D0\u05B8\u05D1\u0644\u0627\n\u05D0\u05D1"};
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+        desk_open(&d, texts[t], false);
+        for (int at = 0; at <= d.ed.n;
+             at = at < d.ed.n ? editor_behind(&d.ed, at) : at + 1) {
+            struct editor_line l = editor_line_of(&d.f, &d.ed, at);
+            float x = editor_caret(&d.f, &d.ed, &l, at);
+            assert_true(x >= 0 && x <= d.f.box.w);
+            int got = editor_place_at(&d.f, &d.ed, &l, x);
+            float again = editor_caret(&d.f, &d.ed, &l, got);
+            assert_true(fabsf(again - x) <= 0.31f * editor_type.size);
+        }
+        case_close(&d.c);
+    }
+}
+
 static void keys_go_from_line_to_line(void **state)
 {
     (void)state;
@@ -190,16 +243,24 @@ static void whatever_is_done_the_caret_stays_in_the_text(void **state)
         "Left",   "Right",      "Up",        "Down",      "Home",        "End",
         "PageUp", "PageDown",   "Backspace", "Delete",    "Ctrl+Left",   "Ctrl+Right",
         "Ctrl+a", "Shift+Left", "Shift+Up",  "Shift+End", "Shift+Enter", "Ctrl+Delete"};
-    static const char *const texts[] = {"a",         " ",  "\u00e9", "\xE2\x82",
-                                        "\xFF",      "\t", "\n",     "\xF0\x9F\x99\x82",
-                                        "word word "};
+    static const char *const texts[] = {"a",
+                                        " ",
+                                        "\u00e9",
+                                        "\xE2\x82",
+                                        "\xFF",
+                                        "\t",
+                                        "\n",
+                                        "\xF0\x9F\x99\x82",
+                                        "word word ",
+                                        "\u05E9\u05DC\u05D5\u05DD ",
+                                        "\u0644\u0627\u064E"};
     uint64_t seed = 17;
     desk_open(&d, "", false);
     for (int k = 0; k < 6000; k++) {
         uint64_t r = case_random(&seed);
         if (r % 5 < 2) {
             struct ui_event ev = {.kind = r & 64 ? UI_TEXT : UI_COMPOSE};
-            (void)snprintf(ev.text, sizeof ev.text, "%s", texts[r / 8 % 9]);
+            (void)snprintf(ev.text, sizeof ev.text, "%s", texts[r / 8 % 11]);
             if (ev.kind == UI_COMPOSE && r & 128) ev.text[0] = '\0';
             (void)ui_editor_event(&d.ed, &ev, &d.c.sc);
         } else if (r % 5 == 2) {
@@ -222,6 +283,8 @@ int ui_editor_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_click_sets_the_caret_and_a_drag_selects),
         cmocka_unit_test(a_double_click_takes_a_word),
+        cmocka_unit_test(letters_from_the_right_have_their_carets_there),
+        cmocka_unit_test(a_click_at_a_caret_leads_to_its_place),
         cmocka_unit_test(keys_go_from_line_to_line),
         cmocka_unit_test(a_long_text_scrolls),
         cmocka_unit_test(what_lies_there_is_picked_by_key_and_click),

@@ -28,7 +28,7 @@ layer_test(step SOURCES tests/test_step_broken.c tests/test_step_decode.c tests/
 # The scene as data: properties, and dumps compared with tests/golden/scene_*.txt. A dump
 # that differs is left in the build folder; HEADLIGHT_UPDATE_GOLDEN=1 writes them anew.
 layer_test(scene SOURCES tests/test_scene_layout.c tests/test_scene_figures.c
-    tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c
+    tests/test_scene_motion.c tests/test_scene_pick.c tests/test_scene_text.c tests/test_scene_glyphs.c
     tests/test_scene_color.c tests/test_scene_extremes.c tests/test_scene_golden.c tests/test_scene_overview.c tests/test_scene_decode.c
     tests/scene_case.c NEEDS model)
 target_compile_definitions(test_scene PRIVATE OUT_DIR="${CMAKE_BINARY_DIR}")

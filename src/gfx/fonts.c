@@ -127,13 +127,14 @@ void fonts_fini(struct fonts *f)
 }
 
 /* Asks fontconfig for an outline font that has the character. -1: none has. */
-static int find_face(struct fonts *f, uint32_t code)
+static int find_face(struct fonts *f, bool mono, uint32_t code)
 {
     FcCharSet *set = FcCharSetCreate();
     FcPattern *ask = FcPatternCreate();
     int face = -1;
     if (set && ask && FcCharSetAddChar(set, code) &&
         FcPatternAddCharSet(ask, FC_CHARSET, set) &&
+        (!mono || FcPatternAddString(ask, FC_FAMILY, (const FcChar8 *)"monospace")) &&
         FcPatternAddBool(ask, FC_SCALABLE, FcTrue) &&
         FcPatternAddBool(ask, FC_COLOR, FcFalse)) {
         FcResult result;
@@ -156,10 +157,12 @@ static int find_face(struct fonts *f, uint32_t code)
 static int face_for(struct fonts *f, enum scene_font font, uint32_t code)
 {
     if (TTF_GlyphIsProvided32(f->face[font], code)) return (int)font;
-    uint32_t slot = code % FONTS_LOOKUPS;
-    if (f->lookup[slot].code != code) {
+    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD;
+    uint32_t slot = (2 * code + mono) % FONTS_LOOKUPS;
+    if (f->lookup[slot].code != code || f->lookup[slot].mono != mono) {
         f->lookup[slot].code = code;
-        f->lookup[slot].face = find_face(f, code);
+        f->lookup[slot].mono = mono;
+        f->lookup[slot].face = find_face(f, mono, code);
     }
     return f->lookup[slot].face < 0 ? (int)font : f->lookup[slot].face;
 }
@@ -181,21 +184,17 @@ struct font_bitmap fonts_render(struct fonts *f, enum scene_font font, uint32_t 
     int minx = 0, maxy = 0, own = 0;
     if (TTF_GlyphMetrics32(face, code, &minx, NULL, NULL, &maxy, &own) != 0) return none;
     float room = advance * (float)FONTS_PHASES;
-    float spare = 0;
-    if (at != (int)font && own > 0) {
-        if ((float)own > room) {
-            wide *= room / (float)own;
-            if (TTF_SetFontSizeDPI(face, 1, dpi(wide), dpi(size)) != 0 ||
-                TTF_GlyphMetrics32(face, code, &minx, NULL, NULL, &maxy, &own) != 0)
-                return none;
-        }
-        spare = fmaxf(0, (room - (float)own) / 2);
-    }
+    struct scene_fit fit = {.squeeze = 1};
+    if (at != (int)font) fit = scene_glyph_fit(code, (float)own, room);
+    if (fit.squeeze != 1 &&
+        (TTF_SetFontSizeDPI(face, 1, dpi(wide * fit.squeeze), dpi(size)) != 0 ||
+         TTF_GlyphMetrics32(face, code, &minx, NULL, NULL, &maxy, &own) != 0))
+        return none;
     SDL_Color white = {255, 255, 255, 255}, black = {0, 0, 0, 255};
     SDL_Surface *s = TTF_RenderGlyph32_Shaded(face, code, white, black);
     if (!s) return none;
     int ascent = TTF_FontAscent(face);
     return (struct font_bitmap){.surface = s,
-                                .left = (minx < 0 ? minx : 0) + (int)lroundf(spare),
+                                .left = (minx < 0 ? minx : 0) + (int)lroundf(fit.shift),
                                 .top = ascent > maxy ? ascent : maxy};
 }

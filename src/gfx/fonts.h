@@ -23,6 +23,7 @@ struct fonts {
     int n;
     struct {
         uint32_t code; /* 0: free */
+        bool mono;
         int face;
     } lookup[FONTS_LOOKUPS];
 };
@@ -40,7 +41,7 @@ struct font_bitmap {
     int top;              /* rows from the baseline up to its top edge */
 };
 /* advance: room in pixels that the layout gives the glyph; one from a fallback font is
- * squeezed into it. The caller frees the surface. */
+ * fitted into it (scene_glyph_fit). The caller frees the surface. */
 struct font_bitmap fonts_render(struct fonts *f, enum scene_font font, uint32_t code,
                                 float size, float advance);
 

@@ -256,14 +256,17 @@ static bool add_text(struct mesh *m, const struct scene_item *it,
     float scale = fmaxf(1, size / GLYPH_MAX);
     struct mesh_vertex p = {
         .half_w = FAR, .half_h = FAR, .fill = it->u.text.color, .line = it->u.text.color};
-    const char *at = it->u.text.text;
-    for (uint32_t code; at && (code = utf8_next(&at)) != 0;) {
-        float advance = font_advance(text->metrics, font, code) * size;
+    if (!it->u.text.text) return true;
+    struct scene_glyphs all;
+    struct scene_glyph each;
+    scene_glyphs_begin(&all, text->metrics, font, it->u.text.text, -1);
+    while (scene_glyphs_next(&all, &each)) {
+        float advance = each.advance * size;
         float x = pen;
         pen += advance;
-        if (code == ' ' || x < near.x0) continue;
+        if (each.code == ' ' || x < near.x0) continue;
         if (x > near.x1) break;
-        const struct glyph *g = atlas_glyph(text->atlas, text->fonts, font, code,
+        const struct glyph *g = atlas_glyph(text->atlas, text->fonts, font, each.code,
                                             size / scale, advance / scale);
         if (!g) return false;
         float whole = floorf((x * FONTS_PHASES + 0.5f) / FONTS_PHASES);

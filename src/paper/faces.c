@@ -181,13 +181,14 @@ void faces_fini(struct faces *f)
 }
 
 /* Asks fontconfig for an outline font that has the character. -1: none has. */
-static int find_face(struct faces *f, uint32_t code)
+static int find_face(struct faces *f, bool mono, uint32_t code)
 {
     FcCharSet *set = FcCharSetCreate();
     FcPattern *ask = FcPatternCreate();
     int face = -1;
     if (set && ask && FcCharSetAddChar(set, code) &&
         FcPatternAddCharSet(ask, FC_CHARSET, set) &&
+        (!mono || FcPatternAddString(ask, FC_FAMILY, (const FcChar8 *)"monospace")) &&
         FcPatternAddBool(ask, FC_SCALABLE, FcTrue) &&
         FcPatternAddBool(ask, FC_COLOR, FcFalse)) {
         FcResult result;
@@ -210,19 +211,20 @@ struct font_glyph faces_glyph(struct faces *f, enum scene_font font, uint32_t co
 {
     struct font_glyph g = {(int)font, glyph_index(&f->face[font], code), 1, 0};
     if (g.index) return g;
-    uint32_t slot = code % FACES_LOOKUPS;
-    if (f->lookup[slot].code != code) {
+    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD;
+    uint32_t slot = (2 * code + mono) % FACES_LOOKUPS;
+    if (f->lookup[slot].code != code || f->lookup[slot].mono != mono) {
         f->lookup[slot].code = code;
-        f->lookup[slot].face = find_face(f, code);
+        f->lookup[slot].mono = mono;
+        f->lookup[slot].face = find_face(f, mono, code);
     }
     int face = f->lookup[slot].face;
     if (face < 0) return g; /* the font's own sign for what it lacks */
     g.face = face;
     g.index = glyph_index(&f->face[face], code);
-    float own = advance_em(&f->face[face], g.index);
-    if (own > advance)
-        g.squeeze = advance / own;
-    else
-        g.shift = (advance - own) / 2;
+    struct scene_fit fit =
+        scene_glyph_fit(code, advance_em(&f->face[face], g.index), advance);
+    g.squeeze = fit.squeeze;
+    g.shift = fit.shift;
     return g;
 }

@@ -28,6 +28,7 @@ struct faces {
     int n;
     struct {
         uint32_t code; /* 0: free */
+        bool mono;
         int face;
     } lookup[FACES_LOOKUPS];
 };
@@ -45,8 +46,7 @@ int utf8_put(char out[5], uint32_t code);
 struct font_glyph {
     int face;
     unsigned long index;
-    float squeeze; /* horizontally: a wider glyph of another face has to fit */
-    float shift;   /* em, to the right: a narrower one is centred */
+    float squeeze, shift; /* of another face; em: see scene_fit */
 };
 /* advance: what the layout gives it, in em. */
 struct font_glyph faces_glyph(struct faces *f, enum scene_font font, uint32_t code,

@@ -5,6 +5,7 @@
 #include <math.h>
 
 enum { RUN = 256 };       /* glyphs drawn at once */
+enum { LETTERS = 2 };     /* that one glyph stands for */
 enum { TEXT_PHASES = 4 }; /* places of a glyph within a pixel, as gfx has them */
 
 static cairo_t *context(struct pen *p)
@@ -132,7 +133,7 @@ static void image(struct pen *p, struct scene_rect box, cairo_surface_t *image)
 struct run {
     cairo_glyph_t glyph[RUN];
     cairo_text_cluster_t cluster[RUN];
-    char utf8[RUN * 4 + 1];
+    char utf8[RUN * LETTERS * 4 + 1];
     int n, bytes, face;
     double squeeze;
 };
@@ -144,7 +145,7 @@ static void show(struct pen *p, const struct pen_text *t, struct run *r)
     cairo_save(cr);
     cairo_set_font_face(cr, p->fonts->face[r->face].face);
     cairo_set_font_size(cr, (double)t->size);
-    if (r->squeeze < 1) {
+    if (r->squeeze != 1) {
         double x = r->glyph[0].x;
         cairo_translate(cr, x, 0);
         cairo_scale(cr, r->squeeze, 1);
@@ -163,16 +164,27 @@ static void show(struct pen *p, const struct pen_text *t, struct run *r)
     r->n = r->bytes = 0;
 }
 
+/* Puts the letters a glyph stands for: what a search finds; returns their bytes. */
+static int put_letters(char *utf8, const char *text, const struct scene_glyph *g)
+{
+    int bytes = 0;
+    const char *at = text + g->from;
+    for (int k = 0; k < LETTERS && at < text + g->to; k++)
+        bytes += utf8_put(utf8 + bytes, utf8_next(&at));
+    return bytes;
+}
+
 static void text_along(struct pen *p, const struct pen_text *t)
 {
     struct run r = {.face = -1, .squeeze = 1};
     float pen = t->x;
-    const char *at = t->text;
-    for (uint32_t code; (code = utf8_next(&at)) != 0;) {
-        float advance = font_advance(p->metrics, t->font, code);
-        struct font_glyph g = faces_glyph(p->fonts, t->font, code, advance);
+    struct scene_glyphs all;
+    struct scene_glyph each;
+    scene_glyphs_begin(&all, p->metrics, t->font, t->text, -1);
+    while (scene_glyphs_next(&all, &each)) {
+        struct font_glyph g = faces_glyph(p->fonts, t->font, each.code, each.advance);
         double squeeze = (double)g.squeeze;
-        if (r.n == RUN || r.face != g.face || r.squeeze < 1 || squeeze < 1)
+        if (r.n == RUN || r.face != g.face || r.squeeze != 1 || squeeze != 1)
             show(p, t, &r);
         r.face = g.face;
         r.squeeze = squeeze;
@@ -182,11 +194,11 @@ static void text_along(struct pen *p, const struct pen_text *t)
             x = floorf(x * phases + 0.5f) / phases;
         }
         r.glyph[r.n] = (cairo_glyph_t){g.index, (double)x, (double)t->y};
-        int bytes = utf8_put(r.utf8 + r.bytes, code);
+        int bytes = put_letters(r.utf8 + r.bytes, t->text, &each);
         r.cluster[r.n] = (cairo_text_cluster_t){bytes, 1};
         r.bytes += bytes;
         r.n++;
-        pen += advance * t->size;
+        pen += each.advance * t->size;
     }
     show(p, t, &r);
 }

@@ -13,6 +13,8 @@ static const float UNITS = 1000; /* places are written to 1/1000 point */
 static const float PIXEL_MAX = 2;
 enum { BOXES_MAX = 1 << 16 };
 
+enum { WORDS = 512 }; /* glyphs of a text element */
+
 static void put_bytes(struct pen_svg *p, const char *text, size_t n)
 {
     if (!p->failed) p->failed = !file_put(p->out, text, n, p->e);
@@ -325,9 +327,9 @@ static void begin_text(struct pen_svg *p, const struct pen_text *t, int face)
     put_color(p, "fill", t->color);
 }
 
-/* One glyph of a fallback font, squeezed into its room. */
-static void put_fallback(struct pen_svg *p, const struct pen_text *t, float x,
-                         struct font_glyph g, uint32_t code)
+/* One glyph, fitted into its room. */
+static void put_alone(struct pen_svg *p, const struct pen_text *t, float x,
+                      struct font_glyph g, uint32_t code)
 {
     begin_text(p, t, g.face);
     put(p, " transform=\"matrix(");
@@ -338,62 +340,55 @@ static void put_fallback(struct pen_svg *p, const struct pen_text *t, float x,
     put(p, "</text>\n");
 }
 
-/* A text of words, of which none lacks a glyph. Up to n bytes. */
-static float put_words(struct pen_svg *p, const struct pen_text *t, float x, size_t n)
+/* A text of words, of which none lacks a glyph and none is read from the right. */
+static float put_words(struct pen_svg *p, const struct pen_text *t, float x,
+                       const struct scene_glyph *g, int n)
 {
+    if (n == 0) return x;
     begin_text(p, t, (int)t->font);
     put_attribute(p, "y", t->y);
     put(p, ">");
-    const char *at = t->text, *end = at + n;
-    while (at < end) {
-        const char *word = at;
-        const char *stop = at;
-        bool spaced = false;
+    for (int at = 0; at < n;) {
+        int word = at, stop = at;
         put(p, "<tspan x=\"");
-        while (stop < end) { /* the word and the spaces behind it */
-            const char *here = stop;
-            uint32_t code = utf8_next(&stop);
-            if (spaced && code != ' ') {
-                stop = here;
-                break;
-            }
-            spaced = code == ' ';
-            if (here > word) put(p, " ");
+        for (bool spaced = false; stop < n; stop++) { /* and the spaces behind it */
+            if (spaced && g[stop].code != ' ') break;
+            spaced = g[stop].code == ' ';
+            if (stop > word) put(p, " ");
             put_number(p, x);
-            x += font_advance(p->pen.metrics, t->font, code) * t->size;
+            x += g[stop].advance * t->size;
         }
         put(p, "\">");
-        while (at < stop) put_character(p, utf8_next(&at));
+        while (at < stop) put_character(p, g[at++].code);
         put(p, "</tspan>");
     }
     put(p, "</text>\n");
     return x;
 }
 
+/* A viewer orders and joins letters by itself, which here is done: those that are read from
+ * the right stand alone, each in its place, so that nothing is left to be ordered. */
 static void text_along(struct pen_svg *p, const struct pen_text *t)
 {
     struct pen *pen = &p->pen;
     float x = t->x;
-    struct pen_text rest = *t;
-    while (*rest.text) {
-        const char *at = rest.text, *stop = at;
-        uint32_t code = 0;
-        struct font_glyph g = {0};
-        float advance = 0;
-        while (*at) {
-            code = utf8_next(&at);
-            advance = font_advance(pen->metrics, t->font, code);
-            g = faces_glyph(pen->fonts, t->font, code, advance);
-            if (g.face != (int)t->font) break;
-            stop = at;
+    struct scene_glyphs all;
+    struct scene_glyph word[WORDS], each;
+    int n = 0;
+    scene_glyphs_begin(&all, pen->metrics, t->font, t->text, -1);
+    while (scene_glyphs_next(&all, &each)) {
+        struct font_glyph g = faces_glyph(pen->fonts, t->font, each.code, each.advance);
+        bool alone = each.rtl || g.face != (int)t->font;
+        if (!alone) word[n++] = each;
+        if (alone || n == WORDS) {
+            x = put_words(p, t, x, word, n);
+            n = 0;
         }
-        if (stop > rest.text) x = put_words(p, &rest, x, (size_t)(stop - rest.text));
-        if (at > stop) {
-            put_fallback(p, t, x, g, code);
-            x += advance * t->size;
-        }
-        rest.text = at;
+        if (!alone) continue;
+        if (each.code != ' ') put_alone(p, t, x, g, each.code);
+        x += each.advance * t->size;
     }
+    (void)put_words(p, t, x, word, n);
 }
 
 /* ---- the document ---------------------------------------------------------------------- */

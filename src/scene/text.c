@@ -89,6 +89,7 @@ uint32_t utf8_next(const char **text)
 float font_advance(const struct font_metrics *m, enum scene_font f, uint32_t code)
 {
     if (code >= FONT_FIRST && code <= FONT_LAST) return m->advance[f][code - FONT_FIRST];
+    if (code == 0x2068 || code == 0x2069) return 0; /* SCENE_FIRST_STRONG and its end */
     int lo = 0, hi = FONT_EXTRA;
     while (hi > 0 && scene_extra_glyphs[hi - 1] == 0) hi--;
     while (lo < hi) {
@@ -106,8 +107,10 @@ float font_width(const struct font_metrics *m, enum scene_font f, float size,
                  const char *text, int n)
 {
     float w = 0;
-    const char *at = text;
-    while (*at && (n < 0 || at - text < n)) w += font_advance(m, f, utf8_next(&at));
+    struct scene_glyphs all;
+    struct scene_glyph g;
+    scene_glyphs_begin(&all, m, f, text, n);
+    while (scene_glyphs_next(&all, &g)) w += g.advance;
     return w * size;
 }
 
@@ -287,7 +290,8 @@ const char *scene_raw_text(struct scene *sc, const char *at)
         memcpy(text + n, as ? as : from, (size_t)len);
         n += (size_t)len;
     }
-    return scene_print(sc, "%.*s", (int)n, text);
+    return scene_print(sc, scene_has_rtl(text, (int)n) ? SCENE_ISOLATED : "%.*s", (int)n,
+                       text);
 }
 
 const char *scene_token_text(struct scene *sc, const struct scene_source *src, int token)

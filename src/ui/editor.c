@@ -1,4 +1,5 @@
-/* A text being edited: what keys and the mouse do to it. editor_card.c shows it. */
+/* A text being edited: what keys and the mouse do to it. editor_line.c says how it
+ * lies, editor_card.c shows it. */
 #include "editor.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static bool is_inner(char c) /* a byte behind a character's first */
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-static int before(const struct ui_editor *ed, int at)
+int editor_before(const struct ui_editor *ed, int at)
 {
     if (at > 0) at--;
     while (at > 0 && is_inner(ed->text[at])) at--;
@@ -95,7 +96,7 @@ bool ui_editor_insert(struct ui_editor *ed, const char *text, size_t n)
 static int line_on(const struct editor_field *f, const struct ui_editor *ed, int by)
 {
     struct editor_line l = editor_line_of(f, ed, ed->at);
-    float x = editor_width(f, ed, l.from, ed->at);
+    float x = editor_caret(f, ed, &l, ed->at);
     if (l.n + by < 0) return 0;
     int to = l.n + by;
     l = editor_line_at(f, ed, to);
@@ -106,7 +107,7 @@ static int line_on(const struct editor_field *f, const struct ui_editor *ed, int
 static int line_end(const struct editor_field *f, const struct ui_editor *ed)
 {
     struct editor_line l = editor_line_of(f, ed, ed->at);
-    return l.last ? l.to : before(ed, l.to);
+    return l.last ? l.to : editor_before(ed, l.to);
 }
 
 /* Where a key leads to from the caret; < 0: it is no such key. */
@@ -115,7 +116,7 @@ static int moved(const struct editor_field *f, const struct ui_editor *ed, int k
 {
     switch (key) {
     case UI_KEY_LEFT:
-        return ctrl ? word_before(ed, ed->at) : before(ed, ed->at);
+        return ctrl ? word_before(ed, ed->at) : editor_before(ed, ed->at);
     case UI_KEY_RIGHT:
         return ctrl ? word_behind(ed, ed->at) : editor_behind(ed, ed->at);
     case UI_KEY_HOME:
@@ -157,7 +158,7 @@ static void remove_by_key(struct ui_editor *ed, int key, bool ctrl)
     int to = 0;
     ui_editor_selection(ed, &from, &to);
     if (from == to && key == UI_KEY_BACKSPACE)
-        from = ctrl ? word_before(ed, ed->at) : before(ed, ed->at);
+        from = ctrl ? word_before(ed, ed->at) : editor_before(ed, ed->at);
     else if (from == to)
         to = ctrl ? word_behind(ed, ed->at) : editor_behind(ed, ed->at);
     erase(ed, from, to);
@@ -225,10 +226,10 @@ static int place_under(const struct editor_field *f, const struct ui_editor *ed,
 static void take_word(struct ui_editor *ed)
 {
     int from = ed->at, to = ed->at;
-    if (from >= ed->n && from > 0) from = before(ed, from);
+    if (from >= ed->n && from > 0) from = editor_before(ed, from);
     bool space = from < ed->n && is_space(ed->text[from]);
-    while (from > 0 && is_space(ed->text[before(ed, from)]) == space)
-        from = before(ed, from);
+    while (from > 0 && is_space(ed->text[editor_before(ed, from)]) == space)
+        from = editor_before(ed, from);
     while (to < ed->n && is_space(ed->text[to]) == space) to = editor_behind(ed, to);
     ed->anchor = from;
     ed->at = to;

@@ -14,12 +14,11 @@ struct editor_field editor_field_of(const struct ui_editor *ed, const struct sce
 extern const struct ui_type editor_type;
 enum { EDITOR_LINE_H = 24 };
 
-/* The character behind the one at `at`. */
+/* The character before `at`, and behind the one at it. */
+int editor_before(const struct ui_editor *ed, int at);
 int editor_behind(const struct ui_editor *ed, int at);
 /* What stands for the character at `at`; NULL: itself. */
 const char *editor_shown_as(const struct ui_editor *ed, int at);
-float editor_width(const struct editor_field *f, const struct ui_editor *ed, int from,
-                   int to);
 
 /* One line: bytes from .. to - 1. Begin with to = 0 and n = -1; false: there is no more.
  * A text that ends in a newline has an empty line behind it. */
@@ -36,7 +35,40 @@ struct editor_line editor_line_of(const struct editor_field *f,
 struct editor_line editor_line_at(const struct editor_field *f,
                                   const struct ui_editor *ed, int n);
 int editor_line_count(const struct editor_field *f, const struct ui_editor *ed);
-/* The place in line l that is nearest to x, in points from the field's left. */
+
+/* What is drawn of a line, from left to right, in points from the field's left.
+ *
+ * Letters that run from right to left stand in their own order, but the text is edited in the
+ * order in which it is read and computed: the caret stands where the character behind it
+ * begins, at its right edge in such letters; a click sets it to the place where it then
+ * stands nearest to the click; the arrows go a character on or back in the text, whichever way that is on
+ * screen, so that no place is left out; a selection of one stretch of text may be several
+ * boxes. */
+struct editor_cell {
+    int from, to; /* bytes of the text */
+    float x, w;
+    bool rtl;
+};
+struct editor_cells {
+    const struct editor_field *f;
+    const struct ui_editor *ed;
+    int at, to; /* what is left of the line */
+    int base;   /* byte of the text that glyphs count from */
+    float x;
+    bool within; /* glyphs has more */
+    struct scene_glyphs glyphs;
+    char text[SCENE_GLYPHS * 4];
+};
+void editor_cells_begin(struct editor_cells *c, const struct editor_field *f,
+                        const struct ui_editor *ed, const struct editor_line *l);
+bool editor_cells_next(struct editor_cells *c, struct editor_cell *cell);
+/* The end of what stands together from `at` on: one sign for a character, or characters. */
+int editor_stretch(const struct ui_editor *ed, int at, int to);
+
+/* Where the caret stands before byte `at` of line l. */
+float editor_caret(const struct editor_field *f, const struct ui_editor *ed,
+                   const struct editor_line *l, int at);
+/* The place in line l that is nearest to x. */
 int editor_place_at(const struct editor_field *f, const struct ui_editor *ed,
                     const struct editor_line *l, float x);
 

@@ -31,109 +31,6 @@ static const float shadow_alpha = 0.2f;
 static const float select_alpha = 0.30f;
 static const struct ui_type chip_type = {FONT_MONO, 12};
 static const struct ui_type title_type = {FONT_UI_BOLD, 18};
-const struct ui_type editor_type = {FONT_MONO, 14};
-
-/* ---- lines ------------------------------------------------------------------------------ */
-
-const char *editor_shown_as(const struct ui_editor *ed, int at)
-{
-    switch (ed->text[at]) {
-    case UI_EDITOR_SPECIAL:
-        return "<|endoftext|>";
-    case '\n':
-        return "\u23CE";
-    case '\t':
-        return "\u21E5";
-    default:
-        break;
-    }
-    bool unbroken = ed->n - at >= 2 && memcmp(ed->text + at, "\u00A0", 2) == 0;
-    return unbroken ? "\u2423" : NULL;
-}
-
-float editor_width(const struct editor_field *f, const struct ui_editor *ed, int from,
-                   int to)
-{
-    float w = 0;
-    for (int at = from; at < to;) {
-        const char *as = editor_shown_as(ed, at);
-        int next = editor_behind(ed, at);
-        w += font_width(f->font, editor_type.font, editor_type.size,
-                        as ? as : ed->text + at, as ? -1 : next - at);
-        at = next;
-    }
-    return w;
-}
-
-/* The end of the line that begins at `from`: at a space where there is one. */
-static int line_end(const struct editor_field *f, const struct ui_editor *ed, int from)
-{
-    float w = 0;
-    int word = -1;
-    for (int at = from; at < ed->n;) {
-        int next = editor_behind(ed, at);
-        w += editor_width(f, ed, at, next);
-        if (w > f->box.w && at > from) return word > from ? word : at;
-        if (ed->text[at] == '\n') return next;
-        if (ed->text[at] == ' ') word = next;
-        at = next;
-    }
-    return ed->n;
-}
-
-bool editor_next(const struct editor_field *f, const struct ui_editor *ed,
-                 struct editor_line *l)
-{
-    if (l->n >= 0 && l->last) return false;
-    l->from = l->to;
-    l->to = line_end(f, ed, l->from);
-    l->n++;
-    l->last = l->to >= ed->n && !(l->to > l->from && ed->text[l->to - 1] == '\n');
-    return true;
-}
-
-struct editor_line editor_line_of(const struct editor_field *f,
-                                  const struct ui_editor *ed, int at)
-{
-    struct editor_line l = {.n = -1};
-    while (editor_next(f, ed, &l))
-        if (at < l.to) break;
-    return l;
-}
-
-struct editor_line editor_line_at(const struct editor_field *f,
-                                  const struct ui_editor *ed, int n)
-{
-    struct editor_line l = {.n = -1};
-    while (editor_next(f, ed, &l))
-        if (l.n >= n) break;
-    return l;
-}
-
-int editor_line_count(const struct editor_field *f, const struct ui_editor *ed)
-{
-    struct editor_line l = {.n = -1};
-    while (editor_next(f, ed, &l)) {
-    }
-    return l.n + 1;
-}
-
-int editor_place_at(const struct editor_field *f, const struct ui_editor *ed,
-                    const struct editor_line *l, float x)
-{
-    float w = 0;
-    int at = l->from;
-    while (at < l->to && ed->text[at] != '\n') {
-        int next = editor_behind(ed, at);
-        float each = editor_width(f, ed, at, next);
-        if (x < w + each / 2) break;
-        /* behind a line's last character is the next line's start */
-        if (next == l->to && !l->last) break;
-        w += each;
-        at = next;
-    }
-    return at;
-}
 
 /* ---- the card's geometry ------------------------------------------------------------------ */
 
@@ -159,21 +56,45 @@ struct editor_field editor_field_of(const struct ui_editor *ed, const struct sce
 
 /* ---- the text --------------------------------------------------------------------------------- */
 
-static void draw_line(const struct ui *u, const struct editor_field *f,
-                      const struct ui_editor *ed, const struct editor_line *l, float x,
-                      float cy)
+static void draw_line(const struct ui *u, const struct ui_editor *ed,
+                      const struct editor_line *l, float x, float cy)
 {
     for (int at = l->from; at < l->to;) {
         const char *as = editor_shown_as(ed, at);
-        int next = editor_behind(ed, at);
-        while (!as && next < l->to && !editor_shown_as(ed, next))
-            next = editor_behind(ed, next);
-        const char *text = as ? as : scene_print(u->sc, "%.*s", next - at, ed->text + at);
+        int next = editor_stretch(ed, at, l->to);
+        bool rtl = !as && scene_has_rtl(ed->text + at, next - at);
+        const char *text = as ? as
+                              : scene_print(u->sc, rtl ? SCENE_ISOLATED : "%.*s",
+                                            next - at, ed->text + at);
         (void)ui_text(u, x, cy, ALIGN_LEFT, editor_type,
                       as ? u->theme->accent : u->theme->ink, text);
-        x += editor_width(f, ed, at, next);
+        x += ui_width(u, editor_type, text);
         at = next;
     }
+}
+
+/* A box for each stretch that stands together. */
+static void draw_selection(const struct ui *u, const struct editor_field *f,
+                           const struct ui_editor *ed, const struct editor_line *l,
+                           float y)
+{
+    struct editor_cells cells;
+    struct editor_cell c;
+    struct scene_rect box = {0, y, 0, LINE_H};
+    struct scene_rgba fill = scene_fade(u->theme->accent, select_alpha);
+    int from = 0, to = 0;
+    ui_editor_selection(ed, &from, &to);
+    editor_cells_begin(&cells, f, ed, l);
+    while (editor_cells_next(&cells, &c)) {
+        if (c.to > from && c.from < to) {
+            if (box.w == 0) box.x = f->box.x + c.x;
+            box.w = f->box.x + c.x + c.w - box.x;
+            continue;
+        }
+        if (box.w > 0) (void)scene_rect(u->sc, box, 0, fill);
+        box.w = 0;
+    }
+    if (box.w > 0) (void)scene_rect(u->sc, box, 0, fill);
 }
 
 /* How much of a long text is seen. */
@@ -193,6 +114,8 @@ static void draw_scroll(const struct ui *u, const struct editor_field *f,
 static void draw_composed(const struct ui *u, const struct editor_field *f,
                           const char *text, struct scene_rect *caret)
 {
+    if (scene_has_rtl(text, -1))
+        text = scene_print(u->sc, SCENE_ISOLATED, (int)strlen(text), text);
     float w = ui_width(u, editor_type, text);
     float right = f->box.x + f->box.w;
     caret->x = fmaxf(fminf(caret->x, right - w), f->box.x);
@@ -211,20 +134,13 @@ static struct scene_rect draw_text(const struct ui *u, const struct editor_field
     struct scene_rect caret = {f->box.x, f->box.y, CARET_W, LINE_H};
     struct editor_line l = {.n = -1};
     bool seen = false;
-    int from = 0, to = 0;
-    ui_editor_selection(ed, &from, &to);
     while (editor_next(f, ed, &l)) {
         float x = f->box.x, y = f->box.y + (float)((l.n - ed->top) * LINE_H);
         if (l.n < ed->top || l.n >= ed->top + f->lines) continue;
-        int a = from > l.from ? from : l.from, b = to < l.to ? to : l.to;
-        if (a < b)
-            (void)scene_rect(u->sc,
-                             (struct scene_rect){x + editor_width(f, ed, l.from, a), y,
-                                                 editor_width(f, ed, a, b), LINE_H},
-                             0, scene_fade(u->theme->accent, select_alpha));
-        draw_line(u, f, ed, &l, x, y + LINE_H * 0.5f);
+        draw_selection(u, f, ed, &l, y);
+        draw_line(u, ed, &l, x, y + LINE_H * 0.5f);
         if (ed->at < l.from || (ed->at >= l.to && !l.last)) continue;
-        caret.x = x + editor_width(f, ed, l.from, ed->at);
+        caret.x = x + editor_caret(f, ed, &l, ed->at);
         caret.y = y;
         seen = true;
     }
