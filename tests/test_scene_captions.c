@@ -93,6 +93,7 @@ static void rows_are_named_with_their_largest_figures(void **state)
             (void)snprintf(want, sizeof want, "its largest score goes from %s to %s.",
                            num(s[top], a), num(d[top_of(d, 5, -1)], b));
             check_says(&c, ATTN_SCALE, want);
+            assert_null(strstr(caption(&c, ATTN_SCALE, 0.9f), "goes from"));
             const float *p = row_of(&c, ATTN_P, i);
             int first = top_of(p, 5, -1), second = top_of(p, 5, first);
             if (i > 0)
@@ -293,6 +294,11 @@ static void broken_stages_name_the_row_too(void **state)
                    names[top]);
     check_says(&c, ATTN_SOFTMAX, want);
     check_says(&c, ATTN_SOFTMAX, "temperature 0.5");
+    /* No figure before it is there. */
+    assert_non_null(strstr(caption(&c, ATTN_SCALE, 0.5f), "not by its root 2"));
+    assert_null(strstr(caption(&c, ATTN_SCALE, 0.5f), "goes from"));
+    assert_non_null(strstr(caption(&c, ATTN_SOFTMAX, 0.2f), "temperature 0.5"));
+    assert_null(strstr(caption(&c, ATTN_SOFTMAX, 0.2f), "gives"));
     static const char *const long_tokens[] = {
         " internationalization", " counterrevolutionary", " telecommunications",
         " responsibilities", " disproportionately"};
@@ -306,6 +312,21 @@ static void broken_stages_name_the_row_too(void **state)
                      c.sc.items[i].u.text.y > c.sc.canvas.y + c.sc.canvas.h;
         if (lines > 3) fail_msg("stage %d: %d lines", stage + 1, lines); /* have room */
     }
+    case_close(&c);
+}
+
+/* How many weights are NaN is known when all are there. */
+static void broken_weights_are_counted_at_the_end(void **state)
+{
+    (void)state;
+    struct scene_case c;
+    case_open(&c, STEP_TOY);
+    assert_true(step_apply(
+        &c.state,
+        (struct step_action){.verb = STEP_SWITCH, .i = STEP_SW_MAX, .x = 1.0f}));
+    case_run(&c);
+    check_says(&c, ATTN_SOFTMAX, "is NaN. 0 weights are NaN here.");
+    assert_null(strstr(caption(&c, ATTN_SOFTMAX, 0.95f), "here"));
     case_close(&c);
 }
 
@@ -471,6 +492,7 @@ int main(void)
         cmocka_unit_test(lines_break_beside_no_sign_and_terms_are_whole),
         cmocka_unit_test(one_token_and_switches_are_said_as_they_are),
         cmocka_unit_test(broken_stages_name_the_row_too),
+        cmocka_unit_test(broken_weights_are_counted_at_the_end),
         cmocka_unit_test(a_run_that_does_not_fit_is_not_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static const char *say_scale(struct scene *sc, struct attn_opts o, struct attn_d
 }
 
 static const char *say_softmax(struct scene *sc, struct attn_opts o,
-                               const struct scene_source *src, const char *row)
+                               const struct scene_source *src, bool done, const char *row)
 {
     int64_t n_nan = src->trace && src->fits ? src->trace->stats[ATTN_P].n_nan : 0;
     if (o.no_max)
@@ -148,9 +148,11 @@ static const char *say_softmax(struct scene *sc, struct attn_opts o,
             sc,
             "The row\u2019s largest score is not subtracted: e\u02E2 is taken as it is. "
             "float32 ends at 3.4e38, so a score above %s gives \u221E, and \u221E "
-            "\u00F7 \u221E is NaN. %s weight%s NaN here.",
-            scene_number(sc, 88.72f * o.temperature, 1), scene_count(sc, n_nan),
-            n_nan == 1 ? " is" : "s are");
+            "\u00F7 \u221E is NaN.%s",
+            scene_number(sc, 88.72f * o.temperature, 1),
+            done ? scene_print(sc, " %s weight%s NaN here.", scene_count(sc, n_nan),
+                               n_nan == 1 ? " is" : "s are")
+                 : "");
     return scene_print(
         sc,
         "%sScores are first divided by the temperature %.3g: below 1 a row sharpens, "
@@ -171,7 +173,7 @@ static const char *say_projections(struct scene *sc, struct attn_opts o)
 
 /* What the stage says of its own mistake; NULL: it makes none. */
 static const char *say_stage(struct scene *sc, const struct step_state *s,
-                             const struct scene_source *src)
+                             const struct scene_source *src, bool made)
 {
     struct attn_opts o = step_opts_of(s);
     const struct step_place *p = step_place_of(s);
@@ -181,7 +183,7 @@ static const char *say_stage(struct scene *sc, const struct step_state *s,
         return o.swapped || (o.no_bias && biased) ? say_projections(sc, o) : NULL;
     case ATTN_SCALE:
         return o.scale && o.divisor
-                   ? say_scale(sc, o, p->dims, caption_example(sc, s, src))
+                   ? say_scale(sc, o, p->dims, caption_example(sc, s, src, made))
                    : NULL;
     case ATTN_MASK:
         return o.causal && o.shifted
@@ -194,7 +196,8 @@ static const char *say_stage(struct scene *sc, const struct step_state *s,
                    : NULL;
     case ATTN_SOFTMAX:
         return o.no_max || step_heat_of(o) != 0.0f
-                   ? say_softmax(sc, o, src, caption_example(sc, s, src))
+                   ? say_softmax(sc, o, src, s->time >= 1,
+                                 caption_example(sc, s, src, made))
                    : NULL;
     case ATTN_WEIGHTED_SUM:
         return attn_is_silent(o, p->head)
@@ -218,13 +221,13 @@ static const char *say_stage(struct scene *sc, const struct step_state *s,
 }
 
 const char *broken_caption(struct scene *sc, const struct step_state *s,
-                           const struct scene_source *src)
+                           const struct scene_source *src, bool made)
 {
     struct attn_opts o = step_opts_of(s);
     if (step_seen(s) == STEP_SEE_DIFFERENCE && src->ghost)
         return "Broken minus correct, each matrix in a colour range of its own: orange "
                "is more than it should be, blue is less, and what is blank is right.";
-    const char *text = say_stage(sc, s, src);
+    const char *text = say_stage(sc, s, src, made);
     if (text || o.precision == ATTN_FLOAT32) return text;
     return o.precision == ATTN_BFLOAT16
                ? "Each stage\u2019s result is rounded to bfloat16: float32\u2019s "

@@ -251,9 +251,10 @@ static bool is_made(const struct stage *st)
         return row < st->beat.at;
     case MOTION_BLEND:
         return !cell || row < st->beat.at;
-    default:
-        return true;
+    case MOTION_FADE: /* all cells at once */
+        break;
     }
+    return false;
 }
 
 static struct caption_at caption_at_of(const struct stage *st)

@@ -432,10 +432,10 @@ static struct view view_of(struct scene *sc, const struct step_state *s,
 
 /* The selected row's figure at stages 3 and 5, for the caption of what is broken there. */
 const char *caption_example(struct scene *sc, const struct step_state *s,
-                            const struct scene_source *src)
+                            const struct scene_source *src, bool made)
 {
     const struct view v = view_of(
-        sc, s, src, (struct caption_at){ATTN_P, step_place_of(s)->row, -1, -1, true});
+        sc, s, src, (struct caption_at){ATTN_P, step_place_of(s)->row, -1, -1, made});
     int n = 0;
     const float *raw = row_of(&v, ATTN_S_RAW, v.at.row, &n);
     const float *scaled = row_of(&v, ATTN_S_SCALED, v.at.row, &n);

@@ -57,9 +57,10 @@ bool scene_tour_asks(const struct step_state *s, const struct scene_source *src)
 void motion_difference(struct stage *st); /* broken.c */
 /* "Row 3 (“·sat”): its largest score goes from 4.73 to 1.18. " */
 const char *caption_example(struct scene *sc, const struct step_state *s,
-                            const struct scene_source *src);
+                            const struct scene_source *src, bool made);
+/* made: the stage's figures stand there by now. */
 const char *broken_caption(struct scene *sc, const struct step_state *s,
-                           const struct scene_source *src);
+                           const struct scene_source *src, bool made);
 /* Of decode mode, NULL: the stage's own is right; and its line of costs. */
 const char *decode_caption(struct scene *sc, const struct step_state *s,
                            const struct scene_source *src); /* decode.c */

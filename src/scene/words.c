@@ -177,7 +177,7 @@ struct stage_words scene_words(struct scene *sc, const struct step_state *s,
                        .toy = s->scale == STEP_TOY,
                        .loaded = step_is_loaded(p)};
     if (at.row < 0) at.row = p->row;
-    const char *instead = broken_caption(sc, s, src);
+    const char *instead = broken_caption(sc, s, src, at.made);
     const char *decode = decode_caption(sc, s, src);
     if (decode) instead = decode;
     return (struct stage_words){formula_of(&m), shapes_of(&m),
