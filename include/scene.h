@@ -150,7 +150,8 @@ struct scene_hit {
     const char *tip;         /* hover text, or NULL */
     enum attn_tensor tensor; /* HIT_CELLS: whose cells; */
     bool transposed;         /*   drawn transposed: drawn (i, j) is cell (j, i) */
-    float lo, hi;            /* HIT_SLIDER: values at its ends */
+    float lo, hi;            /* HIT_SLIDER: values at its ends, */
+    float inset;             /*   which are so far inside its box */
     bool whole;              /*   into action.i, rounded; else into action.x */
 };
 

@@ -517,9 +517,38 @@ static void sliders_run_from_end_to_end(void **state)
     ui_point(&u, UI_UP, b.x + b.w / 2, y);
     assert_int_equal(u.out.n, 0);
     b = box_of(&u, control_with(&u, STEP_SCRUB));
-    ui_point(&u, UI_DOWN, b.x + b.w / 4, b.y + b.h / 2);
+    float inset = control_with(&u, STEP_SCRUB)->hit.inset;
+    ui_point(&u, UI_DOWN, b.x + inset + (b.w - 2 * inset) / 4, b.y + b.h / 2);
     assert_int_equal(u.out.at[0].verb, STEP_SCRUB);
     assert_float_equal(u.out.at[0].x, 0.25f, 1e-3f);
+    case_close(&u.c);
+}
+
+/* The thumb, under the pointer and not, stays on its track, and on what is pressed. */
+static void a_thumb_stays_on_its_track(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_GPT2);
+    for (int k = 0; k < 4; k++) {
+        u.c.state.time = (float)(k % 2);
+        ui_show(&u, W, H);
+        struct scene_rect b = box_of(&u, control_with(&u, STEP_SCRUB));
+        float middle = b.y + b.h / 2;
+        ui_point(&u, UI_MOVE, k < 2 ? 0 : b.x + 1, middle);
+        ui_show(&u, W, H);
+        int thumbs = 0;
+        for (int i = 0; i < u.c.sc.n; i++) {
+            const struct scene_item *it = &u.c.sc.items[i];
+            if (it->kind != SCENE_RECT) continue;
+            struct scene_rect r = it->u.rect.box;
+            if (r.w != r.h || r.w != 2 * it->u.rect.radius || r.w > 20) continue;
+            if (fabsf(r.y + r.h / 2 - middle) > 0.01f || r.x + r.w < b.x) continue;
+            assert_true(r.x >= b.x && r.x + r.w <= b.x + b.w);
+            thumbs++;
+        }
+        assert_int_equal(thumbs, 1);
+    }
     case_close(&u.c);
 }
 
@@ -639,6 +668,7 @@ int main(void)
         cmocka_unit_test(what_is_not_computed_yet_tells_no_number),
         cmocka_unit_test(a_double_click_fits_the_matrix),
         cmocka_unit_test(sliders_run_from_end_to_end),
+        cmocka_unit_test(a_thumb_stays_on_its_track),
         cmocka_unit_test(the_focus_visits_every_control_once),
         cmocka_unit_test(the_focused_control_takes_enter_space_and_arrows),
         cmocka_unit_test(the_open_help_keeps_the_focus_and_closes_by_a_click_outside),

@@ -46,10 +46,12 @@ static void slide_to(const struct scene_hit *hit, float value, struct step_actio
     step_push(out, a);
 }
 
-static void slide(const struct ui_pointer *p, struct step_actions *out)
+/* To where x is on the slider in box. */
+static void slide(const struct scene_hit *hit, struct scene_rect box, float x,
+                  struct step_actions *out)
 {
-    float share = (p->x - p->press_box.x) / fmaxf(p->press_box.w, 1);
-    slide_to(&p->press, p->press.lo + share * (p->press.hi - p->press.lo), out);
+    float share = (x - box.x - hit->inset) / fmaxf(box.w - 2 * hit->inset, 1);
+    slide_to(hit, hit->lo + share * (hit->hi - hit->lo), out);
 }
 
 /* ---- the overview ------------------------------------------------------------------------- */
@@ -209,7 +211,7 @@ static void on_down(struct ui_pointer *p, const struct ui_event *ev,
     if (!at.item) return;
     p->press = at.item->hit;
     p->press_box = scene_item_box(seen, at.item);
-    if (p->press.kind == HIT_SLIDER) slide(p, out);
+    if (p->press.kind == HIT_SLIDER) slide(&p->press, p->press_box, p->x, out);
     if (ev->clicks == 2 && is_view(p->press.kind) && !s->lab.open) {
         double_click(&at, seen, s, ev->x, out);
         p->press.kind = HIT_NONE; /* its release is no click */
@@ -274,12 +276,8 @@ static void hover(const struct scene *seen, const struct step_state *s, float x,
                   struct step_actions *out)
 {
     struct scene_at at = scene_pick(seen, x, y);
-    if (at.item && at.item->hit.action.verb == STEP_LAB_AT) { /* figures at the pointer */
-        struct scene_rect box = scene_item_box(seen, at.item);
-        float share = (x - box.x) / fmaxf(box.w, 1);
-        slide_to(&at.item->hit,
-                 at.item->hit.lo + share * (at.item->hit.hi - at.item->hit.lo), out);
-    }
+    if (at.item && at.item->hit.action.verb == STEP_LAB_AT) /* figures at the pointer */
+        slide(&at.item->hit, scene_item_box(seen, at.item), x, out);
     struct step_ref ref =
         at.item && at.item->hit.kind == HIT_CELLS && !scene_is_to_come(&at)
             ? at.cell
@@ -298,7 +296,7 @@ static void on_move(struct ui_pointer *p, const struct scene *seen,
     }
     bool was = p->moved;
     if (hypotf(p->x - p->press_x, p->y - p->press_y) > CLICK_REACH) p->moved = true;
-    if (p->press.kind == HIT_SLIDER) slide(p, out);
+    if (p->press.kind == HIT_SLIDER) slide(&p->press, p->press_box, p->x, out);
     if (p->moved && field_drag(p, seen, s, was ? dx : p->x - p->press_x, out)) return;
     if (s->lab.open || !drags_view(&p->press) || !p->moved) return;
     if (!was) { /* the drag begins: catch up with what was held back */

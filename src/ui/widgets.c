@@ -19,7 +19,8 @@ enum {
     KEYCAP_RADIUS = 4,
     TRACK_H = 4,
     THUMB_R = 7,
-    SLIDER_H = 18, /* of the part that can be pressed */
+    THUMB_HOT_R = 8, /* under the pointer */
+    SLIDER_H = 18,   /* of the part that can be pressed */
     FOCUS_W = 1
 };
 
@@ -135,19 +136,21 @@ void ui_slider(const struct ui *u, float x, float cy, float width,
 {
     const struct scene_theme *t = u->theme;
     float share = sl->hi > sl->lo ? (sl->value - sl->lo) / (sl->hi - sl->lo) : 0;
-    float at = x + width * fminf(fmaxf(share, 0), 1);
+    float room =
+        width - 2 * THUMB_HOT_R; /* of the thumb's middle: it ends with the track */
+    float at = x + THUMB_HOT_R + room * fminf(fmaxf(share, 0), 1);
     struct scene_rect track = {x, cy - TRACK_H * 0.5f, width, TRACK_H};
     struct scene_rect touch = {x, cy - SLIDER_H * 0.5f, width, SLIDER_H};
     (void)scene_rect(u->sc, track, TRACK_H * 0.5f, t->track);
-    if (at > x)
-        (void)scene_rect(u->sc, (struct scene_rect){x, track.y, at - x, TRACK_H},
-                         TRACK_H * 0.5f, t->accent);
-    float r = ui_hot(u, touch) ? THUMB_R + 1 : THUMB_R;
+    (void)scene_rect(u->sc, (struct scene_rect){x, track.y, at - x, TRACK_H},
+                     TRACK_H * 0.5f, t->accent);
+    float r = ui_hot(u, touch) ? THUMB_HOT_R : THUMB_R;
     (void)scene_rect(u->sc, (struct scene_rect){at - r, cy - r, 2 * r, 2 * r}, r,
                      t->accent);
     struct scene_item *it = ui_touch(u, touch, sl->id, sl->action, sl->tip);
     it->hit.kind = HIT_SLIDER;
     it->hit.lo = sl->lo;
     it->hit.hi = sl->hi;
+    it->hit.inset = THUMB_HOT_R;
     it->hit.whole = sl->whole;
 }
