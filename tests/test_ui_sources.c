@@ -206,6 +206,17 @@ static void the_last_block_tells_the_next_tokens_and_others_where(void **state)
             if (in_panel(&u, &u.c.sc.items[i]))
                 assert_true(u.c.sc.items[i].u.text.y < panel.y + panel.h);
     }
+    /* All but sure is not sure: the others are not 0. */
+    const struct scene_next sure = {.row = 63,
+                                    .ready = true,
+                                    .n = 2,
+                                    .text = {"a", "b"},
+                                    .p = {0.99999f, 1e-5f},
+                                    .logit = {9, 0}};
+    u.c.src.next = &sure;
+    show(&u, ATTN_OUTPUT, 63, 1024, 640);
+    assert_null(ui_find_text(&u, "1.0000"));
+    assert_non_null(ui_find_text(&u, ">0.9999"));
     u.c.src.next = &later;
     show(&u, ATTN_OUTPUT, 63, 1024, 640);
     assert_non_null(ui_find_text(&u, "computing the logits\u2026"));

@@ -38,6 +38,13 @@ float panel_next_height(const struct panel *p)
     return PANEL_SECTION_H + SCENE_NEXT * LINE_H;
 }
 
+/* As panel_number has it, and no 1 beside what is not 0. */
+static const char *probability(const struct panel *p, float v)
+{
+    bool near = v < 1 && v >= 0.99995f; /* would read 1.0000 */
+    return near ? ">0.9999" : panel_number(p, ui_figure, P_W, v, 4);
+}
+
 static void draw_line(const struct panel *p, const struct scene_next *next, int k,
                       float cy)
 {
@@ -60,7 +67,7 @@ static void draw_line(const struct panel *p, const struct scene_next *next, int 
                          scene_fade(t->accent, bar_alpha));
     (void)ui_text(u, p->x + CHIP_PAD, cy, ALIGN_LEFT, ui_figure_strong, t->ink, text);
     (void)ui_text(u, right - LOGIT_W - GAP * 0.5f, cy, ALIGN_RIGHT, ui_figure, t->ink,
-                  panel_number(p, ui_figure, P_W, next->p[k], 4));
+                  probability(p, next->p[k]));
     (void)ui_text(u, right, cy, ALIGN_RIGHT, ui_figure, t->ink_soft,
                   panel_number(p, ui_figure, LOGIT_W - GAP, next->logit[k], 2));
 }
