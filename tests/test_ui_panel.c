@@ -252,6 +252,36 @@ static void the_outputs_parts_add_up_to_y(void **state)
     }
 }
 
+/* While the stage moves, the panel has as many columns of the row as the motion has come to,
+ * without the residual, which is added at the end; and never Y. In the column under way the
+ * second head begins where the first has ended. */
+static void the_output_is_a_sum_so_far_until_the_stage_is_over(void **state)
+{
+    (void)state;
+    struct ui_case u = {0};
+    case_open(&u.c, STEP_TOY);
+    case_run(&u.c);
+    for (int k = 0; k < 40; k++) {
+        u.c.state.stage = ATTN_OUTPUT;
+        u.c.state.time = (float)k / 40;
+        ui_show(&u, 1440, 900);
+        struct step_clock clock = step_clock_at(&u.c.state, ATTN_OUTPUT);
+        struct step_beat b = step_beat_at(&clock, u.c.state.time);
+        bool on = b.intro >= 1 && b.at < clock.n_beat;
+        int row = on ? b.at / 8 : case_place(&u.c)->row;
+        int made = on ? b.at % 8 : b.at < clock.n_beat ? 0 : 8;
+        int terms = on ? scene_terms(b.part, 8) : 0; /* 4 a head */
+        assert_null(ui_find_text(&u, "sum y"));
+        assert_non_null(ui_find_text(&u, "sum so far"));
+        for (int c = 0; c < made; c++) want(&u, value(&u, ATTN_Y_PROJ, row, c), 3);
+        int cells = 0;
+        double part[8];
+        for (int c = 0; c < 8; c++) cells += parts_of(&u, c, part, 8);
+        assert_int_equal(cells, 8 + 3 * made + 2 * (terms > 0) + (terms > 4));
+    }
+    case_close(&u.c);
+}
+
 /* Rows r of the case: their weights on j, added up. */
 static double sum_of_rows(const struct ui_case *u, const int *r, int n, int j)
 {
@@ -400,7 +430,8 @@ static void masked_cells_say_why(void **state)
     case_close(&u.c);
 }
 
-/* In the smallest window, too; weights among them have their own colours. */
+/* In the smallest window, too, and whether the cell is pinned or not; weights among them have
+ * their own colours. */
 static void sixteen_terms_come_first(void **state)
 {
     (void)state;
@@ -410,6 +441,10 @@ static void sixteen_terms_come_first(void **state)
     u.c.state.stage = ATTN_SCORES;
     ui_show(&u, 1024, 640);
     assert_non_null(scene_find(&u.c.sc, UI_ID_OPERAND + 2 * DERIVE_SHOWN - 1));
+    assert_non_null(ui_find_text(&u, "the rest (48 terms)"));
+    case_place(&u.c)->pin = step_no_ref();
+    ui_show(&u, 1024, 640);
+    assert_non_null(ui_find_text(&u, "the rest (48 terms)"));
     case_place(&u.c)->pin = (struct step_ref){ATTN_Z, 39, 2};
     u.c.state.stage = ATTN_WEIGHTED_SUM;
     ui_show(&u, 1024, 640);
@@ -439,6 +474,7 @@ int ui_panel_tests(void)
         cmocka_unit_test(the_largest_weights_of_a_long_row_are_shown),
         cmocka_unit_test(the_blend_adds_up_to_the_output_row),
         cmocka_unit_test(the_outputs_parts_add_up_to_y),
+        cmocka_unit_test(the_output_is_a_sum_so_far_until_the_stage_is_over),
         cmocka_unit_test(several_rows_are_summed_and_averaged),
         cmocka_unit_test(the_largest_sources_of_many_rows_are_shown),
         cmocka_unit_test(two_heads_are_told_apart_row_by_row),

@@ -187,8 +187,7 @@ void panel_result(struct panel *p, const char *label, float v, bool sign, bool d
 void panel_operand(struct panel *p, struct scene_rect box, struct step_ref r);
 /* Stage 2: the row's scores as bars. */
 void panel_row_so_far(struct panel *p);
-float panel_row_height(int n);
-/* What is left of it in `room` points: fewer bars, or 0 where too few would fit. */
+/* Their height in `room` points: fewer bars, or 0 where too few would fit. */
 float panel_row_height_in(int n, float room);
 /* The least height of all terms that a number taken apart shows. */
 float panel_terms_height(const struct scene_derivation *d);

@@ -292,7 +292,7 @@ static void draw_bar(const struct panel *p, int j, float cy, bool done)
                   done ? panel_signed(p, ui_figure, VALUE_W, v, 2) : "\u00B7");
 }
 
-float panel_row_height(int n)
+static float row_height(int n)
 {
     int rows = n <= BARS_ALL ? n : BARS_LEAST + 1;
     return PANEL_SECTION_H + (float)rows * BAR_LEAST_H;
@@ -300,7 +300,7 @@ float panel_row_height(int n)
 
 float panel_row_height_in(int n, float room)
 {
-    float all = panel_row_height(n), least = PANEL_SECTION_H + 3 * BAR_LEAST_H;
+    float all = row_height(n), least = PANEL_SECTION_H + 3 * BAR_LEAST_H;
     if (n <= BARS_ALL || room >= all) return room >= all ? all : 0;
     return room >= least ? room : 0;
 }
@@ -332,10 +332,13 @@ void panel_dot(struct panel *p)
     struct scene_derivation d;
     if (!scene_derive(&d, p->u->src, ref)) return;
     panel_title(p, panel_made_of(p, &d));
-    float after = PANEL_RULE_H + RESULT_H + (scores ? panel_row_height(p->n) : 0);
-    float v = 0;
-    bool done = panel_terms(p, &d, after, &v);
+    float after = PANEL_RULE_H + RESULT_H, v = 0;
+    float beside =
+        scores
+            ? panel_row_height_in(p->n, p->bottom - p->y - after - panel_terms_height(&d))
+            : 0; /* the terms come first, as where a cell is taken apart */
+    bool done = panel_terms(p, &d, after + beside, &v);
     const char *name = panel_cell_name(p, ref);
     panel_result(p, scores ? scene_print(sc, "score %s", name) : name, v, true, done);
-    if (scores) panel_row_so_far(p);
+    if (beside > 0) panel_row_so_far(p);
 }
