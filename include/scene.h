@@ -69,7 +69,8 @@ struct font_metrics font_metrics_fake(void);
 struct scene_glyph {
     uint32_t code; /* as it is drawn */
     int from, to;  /* the bytes of the text it stands for */
-    float advance; /* em; 0: a mark on the glyph before it */
+    float advance; /* em */
+    float room;    /* em, up to where it has advanced to: a mark has its letter's again */
     bool rtl;      /* is read from its right edge */
 };
 enum { SCENE_GLYPHS = 256 }; /* a longer text is not reordered: no line is as long */

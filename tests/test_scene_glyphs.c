@@ -191,11 +191,26 @@ static void a_glyph_of_another_font_fits_its_room(void **state)
     (void)state;
     struct scene_fit wide = scene_glyph_fit('W', 3, 2), slim = scene_glyph_fit('i', 1, 2);
     struct scene_fit alef = scene_glyph_fit(0xFE8E, 1, 2),
-                     mark = scene_glyph_fit(0x64E, 1, 0);
+                     point = scene_glyph_fit(0x5B8, 0, 2);
     assert_true(fabsf(wide.squeeze * 3 - 2) < 1e-6f && wide.shift == 0);
     assert_true(slim.squeeze == 1 && slim.shift == 0.5f);
     assert_true(alef.squeeze == 2 && alef.shift == 0);
-    assert_true(mark.squeeze == 1 && mark.shift == -1);
+    assert_true(point.squeeze == 1 && point.shift == 0);
+}
+
+/* Beth with two points: they have its room, and take none. */
+static void a_mark_stands_on_its_letter(void **state)
+{
+    (void)state;
+    struct font_metrics m = font_metrics_fake();
+    struct scene_glyphs all;
+    struct scene_glyph g[4];
+    int n = 0;
+    scene_glyphs_begin(&all, &m, FONT_UI, "\u05D1\u05BC\u05B8", -1);
+    while (n < 4 && scene_glyphs_next(&all, &g[n])) n++;
+    assert_int_equal(n, 3);
+    assert_true(g[0].code == 0x5D1 && g[0].advance == 0.6f && g[0].room == 0.6f);
+    for (int i = 1; i < 3; i++) assert_true(g[i].advance == 0 && g[i].room == 0.6f);
 }
 
 int scene_glyphs_tests(void)
@@ -205,6 +220,7 @@ int scene_glyphs_tests(void)
         cmocka_unit_test(every_byte_is_drawn_once_whatever_the_text),
         cmocka_unit_test(many_tokens_are_ordered),
         cmocka_unit_test(a_glyph_of_another_font_fits_its_room),
+        cmocka_unit_test(a_mark_stands_on_its_letter),
     };
     return cmocka_run_group_tests_name("scene glyphs", tests, NULL, NULL);
 }

@@ -261,13 +261,12 @@ static bool add_text(struct mesh *m, const struct scene_item *it,
     struct scene_glyph each;
     scene_glyphs_begin(&all, text->metrics, font, it->u.text.text, -1);
     while (scene_glyphs_next(&all, &each)) {
-        float advance = each.advance * size;
-        float x = pen;
-        pen += advance;
+        float room = each.room * size, x = pen + (each.advance - each.room) * size;
+        pen += each.advance * size;
         if (each.code == ' ' || x < near.x0) continue;
         if (x > near.x1) break;
         const struct glyph *g = atlas_glyph(text->atlas, text->fonts, font, each.code,
-                                            size / scale, advance / scale);
+                                            size / scale, room / scale);
         if (!g) return false;
         float whole = floorf((x * FONTS_PHASES + 0.5f) / FONTS_PHASES);
         float phase = floorf(x * FONTS_PHASES + 0.5f) - whole * FONTS_PHASES;

@@ -182,13 +182,13 @@ static void text_along(struct pen *p, const struct pen_text *t)
     struct scene_glyph each;
     scene_glyphs_begin(&all, p->metrics, t->font, t->text, -1);
     while (scene_glyphs_next(&all, &each)) {
-        struct font_glyph g = faces_glyph(p->fonts, t->font, each.code, each.advance);
+        struct font_glyph g = faces_glyph(p->fonts, t->font, each.code, each.room);
         double squeeze = (double)g.squeeze;
         if (r.n == RUN || r.face != g.face || r.squeeze != 1 || squeeze != 1)
             show(p, t, &r);
         r.face = g.face;
         r.squeeze = squeeze;
-        float x = pen + g.shift * t->size;
+        float x = pen + (each.advance - each.room + g.shift) * t->size;
         if (p->density > 0) {
             float phases = p->density * (float)TEXT_PHASES;
             x = floorf(x * phases + 0.5f) / phases;

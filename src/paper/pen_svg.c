@@ -327,7 +327,7 @@ static void begin_text(struct pen_svg *p, const struct pen_text *t, int face)
     put_color(p, "fill", t->color);
 }
 
-/* One glyph, fitted into its room. */
+/* One glyph, fitted into its room; its marks may follow it. The caller ends the element. */
 static void put_alone(struct pen_svg *p, const struct pen_text *t, float x,
                       struct font_glyph g, uint32_t code)
 {
@@ -337,7 +337,6 @@ static void put_alone(struct pen_svg *p, const struct pen_text *t, float x,
     put_pair(p, " 0 0 1 ", x + g.shift * t->size, t->y);
     put(p, ")\">");
     put_character(p, code);
-    put(p, "</text>\n");
 }
 
 /* A text of words, of which none lacks a glyph and none is read from the right. */
@@ -367,17 +366,26 @@ static float put_words(struct pen_svg *p, const struct pen_text *t, float x,
 }
 
 /* A viewer orders and joins letters by itself, which here is done: those that are read from
- * the right stand alone, each in its place, so that nothing is left to be ordered. */
+ * the right stand alone, each in its place with its marks, so that nothing is left to be
+ * ordered. */
 static void text_along(struct pen_svg *p, const struct pen_text *t)
 {
+    static const char end[] = "</text>\n";
     struct pen *pen = &p->pen;
     float x = t->x;
     struct scene_glyphs all;
     struct scene_glyph word[WORDS], each;
     int n = 0;
+    bool open = false; /* a glyph's element */
     scene_glyphs_begin(&all, pen->metrics, t->font, t->text, -1);
     while (scene_glyphs_next(&all, &each)) {
-        struct font_glyph g = faces_glyph(pen->fonts, t->font, each.code, each.advance);
+        if (open && each.advance == 0) {
+            put_character(p, each.code);
+            continue;
+        }
+        if (open) put(p, end);
+        open = false;
+        struct font_glyph g = faces_glyph(pen->fonts, t->font, each.code, each.room);
         bool alone = each.rtl || g.face != (int)t->font;
         if (!alone) word[n++] = each;
         if (alone || n == WORDS) {
@@ -385,9 +393,11 @@ static void text_along(struct pen_svg *p, const struct pen_text *t)
             n = 0;
         }
         if (!alone) continue;
-        if (each.code != ' ') put_alone(p, t, x, g, each.code);
+        open = each.code != ' ';
+        if (open) put_alone(p, t, x + (each.advance - each.room) * t->size, g, each.code);
         x += each.advance * t->size;
     }
+    if (open) put(p, end);
     (void)put_words(p, t, x, word, n);
 }
 

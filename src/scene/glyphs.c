@@ -92,13 +92,15 @@ static void order(struct scene_glyphs *g)
         /* The first of two letters that are one is in the second. */
         if (l.code[i] == FRIBIDI_CHAR_FILL || is_isolate(l.code[i])) continue;
         FriBidiStrIndex first = i > 0 && l.code[i - 1] == FRIBIDI_CHAR_FILL ? i - 1 : i;
-        bool mark = rtl && l.type[i] == FRIBIDI_TYPE_NSM;
-        g->glyph[g->n++] = (struct scene_glyph){
-            .code = l.code[i],
-            .from = l.from[first],
-            .to = l.from[i + 1],
-            .advance = mark ? 0 : font_advance(g->metrics, g->font, l.code[i]),
-            .rtl = rtl};
+        bool mark = rtl && g->n > 0 && l.type[i] == FRIBIDI_TYPE_NSM;
+        float own = font_advance(g->metrics, g->font, l.code[i]);
+        float room = mark ? g->glyph[g->n - 1].room : own;
+        g->glyph[g->n++] = (struct scene_glyph){.code = l.code[i],
+                                                .from = l.from[first],
+                                                .to = l.from[i + 1],
+                                                .advance = mark ? 0 : own,
+                                                .room = room,
+                                                .rtl = rtl};
     }
 }
 
@@ -127,21 +129,21 @@ bool scene_glyphs_next(struct scene_glyphs *g, struct scene_glyph *glyph)
         from = at;
         code = next_code(g, &at);
     } while (is_isolate(code));
+    float own = font_advance(g->metrics, g->font, code);
     *glyph = (struct scene_glyph){.code = code,
                                   .from = (int)(from - g->text),
                                   .to = (int)(at - g->text),
-                                  .advance = font_advance(g->metrics, g->font, code)};
+                                  .advance = own,
+                                  .room = own};
     g->at = glyph->to;
     return true;
 }
 
 struct scene_fit scene_glyph_fit(uint32_t code, float own, float room)
 {
-    bool form = code >= 0xFE70 && code < 0xFEFF; /* as Arabic letters are drawn */
+    bool form = (code >= 0xFB50 && code < 0xFE00) || (code >= 0xFE70 && code < 0xFEFF);
     struct scene_fit fit = {.squeeze = 1};
-    if (room == 0)
-        fit.shift = -own;
-    else if (own > room || (form && own > 0))
+    if (own > room || (form && own > 0))
         fit.squeeze = room / own;
     else if (own > 0)
         fit.shift = (room - own) / 2;
