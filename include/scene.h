@@ -93,15 +93,17 @@ bool scene_has_rtl(const char *text, int n);
  * stays there. Neither is seen nor has a width. */
 #define SCENE_FIRST_STRONG "\u2068"
 #define SCENE_POP_ISOLATE  "\u2069"
-#define SCENE_ISOLATED     SCENE_FIRST_STRONG "%.*s" SCENE_POP_ISOLATE
+enum { SCENE_ISOLATE_BYTES = 3 }; /* of each */
+#define SCENE_ISOLATED SCENE_FIRST_STRONG "%.*s" SCENE_POP_ISOLATE
 
 /* How a glyph of another font is put into the room that the layout has for it. */
 struct scene_fit {
     float squeeze; /* horizontally: a wider one has to fit, Arabic has to touch */
-    float
-        shift; /* to the right: a narrower one is centred, a mark stands on its letter */
+    float shift;   /* to the right: a narrower one is centred */
 };
 struct scene_fit scene_glyph_fit(uint32_t code, float own, float room);
+/* Whether it is of Arabic's forms, which touch: best of a font of one width. */
+bool scene_glyph_joins(uint32_t code);
 
 /* ---- items ------------------------------------------------------------------------ */
 

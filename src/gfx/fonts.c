@@ -157,7 +157,7 @@ static int find_face(struct fonts *f, bool mono, uint32_t code)
 static int face_for(struct fonts *f, enum scene_font font, uint32_t code)
 {
     if (TTF_GlyphIsProvided32(f->face[font], code)) return (int)font;
-    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD;
+    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD || scene_glyph_joins(code);
     uint32_t slot = (2 * code + mono) % FONTS_LOOKUPS;
     if (f->lookup[slot].code != code || f->lookup[slot].mono != mono) {
         f->lookup[slot].code = code;

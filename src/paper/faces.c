@@ -211,7 +211,7 @@ struct font_glyph faces_glyph(struct faces *f, enum scene_font font, uint32_t co
 {
     struct font_glyph g = {(int)font, glyph_index(&f->face[font], code), 1, 0};
     if (g.index) return g;
-    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD;
+    bool mono = font == FONT_MONO || font == FONT_MONO_BOLD || scene_glyph_joins(code);
     uint32_t slot = (2 * code + mono) % FACES_LOOKUPS;
     if (f->lookup[slot].code != code || f->lookup[slot].mono != mono) {
         f->lookup[slot].code = code;

@@ -122,16 +122,17 @@ bool scene_glyphs_next(struct scene_glyphs *g, struct scene_glyph *glyph)
         *glyph = g->glyph[g->next++];
         return true;
     }
-    const char *at = g->text + g->at, *from = at;
+    const char *at = g->text + g->at;
     uint32_t code = 0;
+    int from = 0;
     do {
         if (is_over(g, at)) return false;
-        from = at;
+        from = (int)(at - g->text);
         code = next_code(g, &at);
     } while (is_isolate(code));
     float own = font_advance(g->metrics, g->font, code);
     *glyph = (struct scene_glyph){.code = code,
-                                  .from = (int)(from - g->text),
+                                  .from = from,
                                   .to = (int)(at - g->text),
                                   .advance = own,
                                   .room = own};
@@ -139,11 +140,15 @@ bool scene_glyphs_next(struct scene_glyphs *g, struct scene_glyph *glyph)
     return true;
 }
 
+bool scene_glyph_joins(uint32_t code)
+{
+    return (code >= 0xFB50 && code < 0xFE00) || (code >= 0xFE70 && code < 0xFEFF);
+}
+
 struct scene_fit scene_glyph_fit(uint32_t code, float own, float room)
 {
-    bool form = (code >= 0xFB50 && code < 0xFE00) || (code >= 0xFE70 && code < 0xFEFF);
     struct scene_fit fit = {.squeeze = 1};
-    if (own > room || (form && own > 0))
+    if (own > room || (scene_glyph_joins(code) && own > 0))
         fit.squeeze = room / own;
     else if (own > 0)
         fit.shift = (room - own) / 2;

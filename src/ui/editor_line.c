@@ -118,7 +118,7 @@ static void enter(struct editor_cells *c)
     if (scene_has_rtl(text, n)) {
         int put = snprintf(c->text, sizeof c->text, SCENE_ISOLATED, n, text);
         if (put > 0 && put < (int)sizeof c->text) {
-            c->base -= (int)strlen(SCENE_FIRST_STRONG);
+            c->base -= SCENE_ISOLATE_BYTES;
             text = c->text;
             n = put;
         }
