@@ -300,6 +300,22 @@ static char *ids_text(int n)
     return text;
 }
 
+/* n letters, for a model that has a tokenizer: each is a token of GPT-2's. */
+static char *letters_text(int n)
+{
+    char *text = bench_alloc((size_t)n * 2 + 1);
+    for (int i = 0; i < n; i++)
+        (void)snprintf(text + 2 * (size_t)i, 3, "%c ", 'a' + i % 26);
+    return text;
+}
+
+static bool has_tokenizer(const char *folder)
+{
+    char path[PATH_ROOM + 16];
+    (void)snprintf(path, sizeof path, "%s/vocab.json", folder);
+    return access(path, R_OK) == 0;
+}
+
 /* Frames as a window draws them until `done` says so. */
 static bool frames_until(struct app *a, bool (*done)(const struct app *a),
                          double *longest, struct err *e)
@@ -390,7 +406,7 @@ static bool typed(const struct bench_opts *o)
     double longest = 0.0;
     int n = o->n ? o->n : 512;
     if (!model_folder(o, folder)) return false;
-    char *text = ids_text(n + ROUNDS);
+    char *text = has_tokenizer(folder) ? letters_text(n + ROUNDS) : ids_text(n + ROUNDS);
     size_t end = 0;
     for (int i = 0; i < n; i++) end += strcspn(text + end, " ") + 1;
     text[end - 1] = '\0';
@@ -408,6 +424,12 @@ static bool typed(const struct bench_opts *o)
         ok = source_set_text(&a.source, &a.step, text, end - 1, note, sizeof note, &e) &&
              frames_until(&a, fits, &longest, &e);
         t[i] = bench_now() - from;
+    }
+    if (ok && step_place_of(&a.step)->dims.n_tok != n + ROUNDS) {
+        (void)fprintf(stderr, "headlight-bench: %s makes %d tokens of a text for %d\n",
+                      folder, step_place_of(&a.step)->dims.n_tok, n + ROUNDS);
+        app_fini(&a);
+        return false;
     }
     double middle = ok ? median(t, ROUNDS) : 0.0; /* they are in order now */
     if (ok)
