@@ -165,7 +165,7 @@ static void many_tokens_are_ordered(void **state)
     static char text[1024 * 8];
     page_open(&p);
     for (int i = 0; i < 1024; i++) {
-        char token[16];
+        char token[24];
         (void)snprintf(token, sizeof token, " \u05D0\u05D1%d", i);
         (void)strcat(text, token);
         const char *shown = scene_raw_text(&p.sc, token);

@@ -487,7 +487,7 @@ static void a_chip_shows_its_index_and_stays_in_its_box(void **state)
                 sheet_clear(&s);
                 struct scene_rect box = {10, 10, w, 21};
                 scene_chip(&s.sc, box, &src, k, fminf(12.5f, w * 0.24f), on);
-                char index[8];
+                char index[12];
                 (void)snprintf(index, sizeof index, "%d", k + 1);
                 bool found = false;
                 for (int i = 0; i < s.sc.n; i++) {
