@@ -1,7 +1,8 @@
 /* attn: causal self-attention, stage by stage and as one fused block.
  *
- * Pure C, float32, row-major. Uses libm and threads and nothing else. Nothing here
- * allocates, prints or exits: the caller gives the memory, functions return a status.
+ * Pure C, float32, row-major. Uses libm and threads and nothing else. Nothing here prints
+ * or exits, and nothing but attn_pool_create allocates: the caller gives the memory,
+ * functions return a status.
  *
  * Three vocabularies, tied together once:
  *
@@ -52,13 +53,7 @@ struct attn_cmat {
     int rows, cols, ld;
 };
 
-enum attn_status {
-    ATTN_OK,
-    ATTN_BAD_SHAPE,
-    ATTN_NO_ROOM,
-    ATTN_UNKNOWN_KERNELS,
-    ATTN_BAD_OPTS
-};
+enum attn_status { ATTN_OK, ATTN_BAD_SHAPE, ATTN_NO_ROOM, ATTN_BAD_OPTS };
 const char *attn_status_text(enum attn_status s);
 
 struct attn_dims {
@@ -107,12 +102,13 @@ struct attn_opts {
     bool swapped; /* Q is X * W_K and K is X * W_Q */
     enum attn_divisor divisor;
     enum attn_precision precision;
-    float temperature; /* softmax(S / temperature); 0 stands for 1 */
+    float temperature; /* softmax(S / temperature), 2^-100 to 2^100; 0 stands for 1 */
     uint64_t silent;   /* bit h: O of head h < ATTN_SILENT_MOST is 0 */
 };
 struct attn_opts attn_opts_default(void);
 bool attn_opts_same(struct attn_opts a, struct attn_opts b); /* the same numbers */
-/* ATTN_BAD_OPTS: a temperature < 0 or not finite, an enum out of range. */
+/* ATTN_BAD_OPTS: a temperature that is neither 0 nor 2^-100 to 2^100, an enum out of
+ * range. */
 enum attn_status attn_opts_check(struct attn_opts o);
 /* Whether attn_block can do it: scale, causal and residual are on or off, the rest is
  * right. */
@@ -150,7 +146,8 @@ const char *attn_kernels_name(const struct attn_kernels *k);
 const struct attn_kernels *attn_kernels_at(int i);
 
 /* A few threads that wait for work. n = 1 has none and runs everything in the caller.
- * Results are the same to the bit for every n. */
+ * Results are the same to the bit for every n. A pool serves one caller at a time: threads
+ * that compute at once need one each. */
 struct attn_pool;
 struct attn_pool *attn_pool_create(int n_thread); /* NULL: no threads to be had */
 void attn_pool_destroy(struct attn_pool *p);      /* NULL is fine */
@@ -304,7 +301,8 @@ enum attn_status attn_trace_init(struct attn_trace *t, struct attn_dims d, void 
                                  size_t bytes);
 
 /* All seven stages: every intermediate of head `head`, the other heads' z by the fused
- * path where it can, else stage by stage too. This is the definition of what the program shows. */
+ * path where it can, else stage by stage too. This is the definition of what the program
+ * shows. */
 enum attn_status attn_run(const struct attn_ctx *c, struct attn_trace *t,
                           struct attn_cmat x, struct attn_cmat h,
                           const struct attn_weights *w, struct attn_opts opts, int head);
@@ -335,7 +333,7 @@ enum attn_status attn_run_head(const struct attn_ctx *c, struct attn_trace *t, i
 struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id,
                                  int head);
 
-/* Weights laid out for one kernel set, once, when they are loaded. */
+/* Weights laid out for one kernel set, once, when they are loaded. 0 bytes: bad dims. */
 size_t attn_packed_bytes(const struct attn_kernels *k, struct attn_dims d);
 enum attn_status attn_pack(const struct attn_kernels *k, struct attn_packed **out,
                            const struct attn_weights *w, struct attn_dims d, void *mem,
@@ -352,14 +350,18 @@ enum attn_status attn_unpack(struct attn_mat w_qkv, struct attn_mat w_o,
  * work: attn_block_bytes(), for whatever number of threads: keys, values, queries and z.
  * Where d_head is a multiple of 16 and d_model one of 64 that is 16 bytes for each of
  * n_tok * d_model, n_tok rounded up to 64, and 64 bytes a token: 12.6 MB for GPT-2 at 1,024
- * tokens. Never n_head * n_tok^2. Besides, up to 300 KiB of each thread's stack. */
+ * tokens. Never n_head * n_tok^2. Besides, up to 300 KiB of each thread's stack.
+ *
+ * Weighted values are summed before they are divided by the row's sum: from
+ * FLT_MAX / n_tok on, and where values are infinite, O may be an infinity or NaN where
+ * stage 6 by itself is another or finite. So too the heads out of view of attn_run. */
 struct attn_block_io {
     struct attn_cmat x, h;
     struct attn_mat y;
     struct attn_mat z, qkv; /* data = NULL: not asked for */
 };
-size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d);
-/* Enough where both z and qkv are asked for: the keys and values, half of that. */
+size_t attn_block_bytes(const struct attn_ctx *c, struct attn_dims d); /* 0: bad dims */
+/* Enough where both z and qkv are asked for: the keys and values. */
 size_t attn_block_keep_bytes(struct attn_dims d);
 enum attn_status attn_block(const struct attn_ctx *c, const struct attn_block_io *io,
                             const struct attn_packed *w, struct attn_opts opts,
@@ -388,7 +390,7 @@ struct attn_linear {
     const float *bias; /* [cols] or NULL, the caller's */
     int rows, cols;
 };
-size_t attn_linear_bytes(const struct attn_kernels *k, int rows, int cols);
+size_t attn_linear_bytes(const struct attn_kernels *k, int rows, int cols); /* 0: bad */
 enum attn_status attn_linear_pack(const struct attn_kernels *k, struct attn_linear *out,
                                   struct attn_cmat w, const float *bias, void *mem,
                                   size_t bytes);

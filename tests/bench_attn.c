@@ -153,8 +153,10 @@ static bool all_agree(const struct bench_run *runs, int n_run, int count)
         if (!runs[i].out) continue;
         if (!want) want = runs[i].out;
         double worst = 0.0;
-        for (int e = 0; e < count; e++)
-            worst = fmax(worst, fabs((double)runs[i].out[e] - (double)want[e]));
+        for (int e = 0; e < count; e++) {
+            double off = fabs((double)runs[i].out[e] - (double)want[e]);
+            if (!(off <= worst)) worst = off; /* NaN too */
+        }
         if (worst < 1e-3) continue;
         (void)fprintf(stderr, "headlight-bench: %s is off by %g\n", runs[i].name, worst);
         agree = false;
@@ -380,6 +382,8 @@ static bool gemm_case(const struct bench_opts *o)
 
 /* ---- softmax and exp, beside the reference kernels' --------------------------------------------- */
 
+enum { ROWS_MOST = 16384 /* 1 GiB a matrix */ };
+
 struct rows {
     struct attn_ctx c;
     struct attn_cmat s;
@@ -402,6 +406,10 @@ static bool rows_one(const struct bench_opts *o, const struct attn_ctx *c, int n
                      const char *name, void (*run)(void *arg))
 {
     static struct bench_run runs[2];
+    if (n > ROWS_MOST) {
+        (void)fprintf(stderr, "headlight-bench: --n up to %d here\n", ROWS_MOST);
+        return false;
+    }
     struct rows fast = {*c, bench_random(n, n, 4.0), writable(n, n)}, ref = fast;
     ref.c.k = &attn_kernels_ref;
     runs[0] = (struct bench_run){.name = name, .run = run, .arg = &fast};

@@ -219,7 +219,10 @@ static double worst_difference(const struct pass *p, const double probe[PROBE])
     struct attn_cmat y = model_net_input(p->net, model_net_info(p->net)->n_layer);
     const float *row = y.data + (size_t)(y.rows - 1) * y.ld;
     double worst = 0.0;
-    for (int k = 0; k < PROBE; k++) worst = fmax(worst, fabs((double)row[k] - probe[k]));
+    for (int k = 0; k < PROBE; k++) {
+        double off = fabs((double)row[k] - probe[k]);
+        if (!(off <= worst)) worst = off; /* NaN too */
+    }
     return worst;
 }
 

@@ -219,8 +219,8 @@ static bool parse(int argc, char **argv, struct bench_opts *o)
         else
             ok = false;
         if (!ok) {
-            (void)fprintf(stderr, "headlight-bench: %s %s: not understood\n", a,
-                          value ? value : "");
+            (void)fprintf(stderr, "headlight-bench: %s%s%s: not understood\n", a,
+                          value ? " " : "", value ? value : "");
             return false;
         }
         i++;

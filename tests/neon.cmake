@@ -1,7 +1,8 @@
 # The library for AArch64 by a cross compiler, its programs run by qemu's user emulation.
 # Run as: cmake -DROOT=<repository> -DBUILD=<build> -DCC=<cross> -DQEMU=<qemu-aarch64> -P ...
 file(MAKE_DIRECTORY ${BUILD}/neon)
-set(sources attn block dispatch fused gemm kernels_neon kernels_ref opts pool stats stepwise trace)
+set(sources attn block difference dispatch fused gemm heads kernels_neon kernels_ref opts pool reach
+    stats stepwise trace)
 list(TRANSFORM sources PREPEND ${ROOT}/src/attn/)
 list(TRANSFORM sources APPEND .c)
 foreach(program attn_agree exp_all)

@@ -45,14 +45,14 @@ static void the_environment_names_the_kernel_set(void **state)
     assert_string_equal(attn_kernels_name(attn_kernels_get("ref")), "ref");
     assert_int_equal(unsetenv("HEADLIGHT_KERNELS"), 0);
     assert_non_null(attn_kernels_get(NULL));
+    assert_null(attn_kernels_get(""));
     if (before) assert_int_equal(setenv("HEADLIGHT_KERNELS", kept, 1), 0);
 }
 
 static void every_status_has_a_text_of_its_own(void **state)
 {
     (void)state;
-    const enum attn_status all[] = {ATTN_OK, ATTN_BAD_SHAPE, ATTN_NO_ROOM,
-                                    ATTN_UNKNOWN_KERNELS};
+    const enum attn_status all[] = {ATTN_OK, ATTN_BAD_SHAPE, ATTN_NO_ROOM, ATTN_BAD_OPTS};
     for (int i = 0; i < 4; i++) {
         assert_true(strlen(attn_status_text(all[i])) > 1);
         for (int j = 0; j < i; j++)

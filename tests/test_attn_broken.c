@@ -553,6 +553,8 @@ static void what_cannot_be_done_is_refused(void **state)
         with((struct attn_opts){.temperature = -1.0f}),
         with((struct attn_opts){.temperature = NAN}),
         with((struct attn_opts){.temperature = INFINITY}),
+        with((struct attn_opts){.temperature = 2e30f}),
+        with((struct attn_opts){.temperature = 4e-31f}),
         with((struct attn_opts){.divisor = ATTN_DIVISOR_COUNT}),
         with((struct attn_opts){.precision = 9})};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

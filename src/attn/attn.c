@@ -13,7 +13,6 @@ const char *attn_status_text(enum attn_status s)
         [ATTN_OK] = "ok",
         [ATTN_BAD_SHAPE] = "shapes do not fit together",
         [ATTN_NO_ROOM] = "too little memory was given",
-        [ATTN_UNKNOWN_KERNELS] = "no such kernel set on this machine",
         [ATTN_BAD_OPTS] = "this option cannot be computed here",
     };
     return text[s];

@@ -10,14 +10,6 @@ struct attn_packed {
     float *b_qkv, *b_o; /* NULL: none */
 };
 
-/* Bumps a pointer in floats, keeping ATTN_ALIGN. */
-static size_t take(size_t *used, size_t n)
-{
-    size_t at = *used, unit = ATTN_ALIGN / sizeof(float);
-    *used += (n + unit - 1) / unit * unit;
-    return at;
-}
-
 struct packed_layout {
     size_t w_qkv, w_o, b_qkv, b_o, total; /* in floats, after the struct */
 };
@@ -27,11 +19,11 @@ static struct packed_layout packed_layout(const struct attn_kernels *k,
 {
     struct packed_layout l = {0};
     size_t w = (size_t)d.d_model;
-    take(&l.total, sizeof(struct attn_packed) / sizeof(float) + 1);
-    l.w_qkv = take(&l.total, attn_panel_floats(k, d.d_model, 3 * d.d_model));
-    l.w_o = take(&l.total, attn_panel_floats(k, d.d_model, d.d_model));
-    l.b_qkv = take(&l.total, 3 * w);
-    l.b_o = take(&l.total, w);
+    attn_take(&l.total, sizeof(struct attn_packed) / sizeof(float) + 1);
+    l.w_qkv = attn_take(&l.total, attn_panel_floats(k, d.d_model, 3 * d.d_model));
+    l.w_o = attn_take(&l.total, attn_panel_floats(k, d.d_model, d.d_model));
+    l.b_qkv = attn_take(&l.total, 3 * w);
+    l.b_o = attn_take(&l.total, w);
     return l;
 }
 
@@ -103,9 +95,9 @@ static struct block_layout block_layout(struct attn_dims d)
 {
     struct block_layout l = {0};
     l.ld_q = attn_round_up(d.d_model, ATTN_NR_MAX) + ATTN_QKV_PAD;
-    l.kv = take(&l.total, attn_kv_floats(d));
-    l.q = take(&l.total, (size_t)d.n_tok * (size_t)l.ld_q);
-    l.z = take(&l.total, (size_t)d.n_tok * d.d_model);
+    l.kv = attn_take(&l.total, attn_kv_floats(d));
+    l.q = attn_take(&l.total, (size_t)d.n_tok * (size_t)l.ld_q);
+    l.z = attn_take(&l.total, (size_t)d.n_tok * d.d_model);
     return l;
 }
 

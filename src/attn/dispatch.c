@@ -49,8 +49,10 @@ const struct attn_kernels *attn_kernels_at(int i)
 
 const struct attn_kernels *attn_kernels_get(const char *name)
 {
-    if (!name) name = getenv("HEADLIGHT_KERNELS");
-    if (!name || !*name) return attn_kernels_at(0);
+    if (!name) {
+        name = getenv("HEADLIGHT_KERNELS");
+        if (!name || !*name) return attn_kernels_at(0);
+    }
     const struct attn_kernels *k = attn_kernels_at(0);
     for (int i = 0; k && strcmp(k->name, name) != 0; i++) k = attn_kernels_at(i);
     return k;

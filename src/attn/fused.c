@@ -6,7 +6,7 @@
  *      i | s s s        |              S = Q K^T            into scratch
  *      | | s s s s      |  <- task     e = exp(S - max)     row by row, j <= i alone
  *      v | s s s s s    |              Z = Z*factor + e V   (factor: the maximum moved)
- *        | s s s s s s  |            Z = Z / sum            in the last product
+ *        | s s s s s s  |            Z = Z * (1 / sum)      in the last product
  *        +--------------+
  *
  * With up to KEYS keys that is softmax in two passes; beyond, the running maximum and

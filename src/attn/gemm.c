@@ -205,6 +205,7 @@ enum attn_status attn_linear_apply(const struct attn_ctx *c, struct attn_mat y,
                                    struct attn_cmat x, const struct attn_linear *w,
                                    enum attn_act act, struct attn_cmat res)
 {
+    if ((unsigned)act > ATTN_GELU_ERF) return ATTN_BAD_OPTS;
     if (w->k != c->k || !attn_mat_is(x, y.rows, w->rows) ||
         !attn_mat_is(attn_const(y), y.rows, w->cols) ||
         (res.data && (act != ATTN_IDENTITY || !attn_mat_is(res, y.rows, w->cols))))

@@ -79,9 +79,9 @@ int attn_pool_size(const struct attn_pool *p); /* 1 for NULL */
 
 /* ---- gemm.c ------------------------------------------------------------------------ */
 
-/* C = gelu(A * B (+ bias)) or A * B (+ bias) (+ res), any size. B is [a.cols, c.cols] in panels laid out by
- * attn_pack_all, or, where panels is NULL, the view b, plain or transposed. Shapes have been
- * checked. causal: row i takes the terms k <= i alone. */
+/* C = gelu(A * B (+ bias)) or A * B (+ bias) (+ res), any size. B is [a.cols, c.cols] in
+ * panels laid out by attn_pack_all, or, where panels is NULL, the view b, plain or
+ * transposed. Shapes have been checked. causal: row i takes the terms k <= i alone. */
 struct attn_product {
     struct attn_mat c;
     struct attn_cmat a, b;
@@ -160,8 +160,9 @@ float *attn_kv_values(const struct attn_kv *kv, const struct attn_kernels *k, in
 
 /* ---- stepwise.c --------------------------------------------------------------------- */
 
-/* Z of all heads but skip and those that are silent, stage by stage, whatever the options. qkv, of which Q is
- * read, has been swapped and rounded, and kv holds its keys and values. */
+/* Z of all heads but skip and those that are silent, stage by stage, whatever the options.
+ * qkv, of which Q is read, has been swapped and rounded, and kv holds its keys and
+ * values. */
 struct attn_stepwise {
     const struct attn_kernels *k;
     struct attn_mat z;    /* [n, d_model] */
@@ -193,6 +194,9 @@ struct attn_cmat attn_ccolumns(struct attn_cmat m, int from, int n);
 float attn_scale_factor(struct attn_opts o, int d_head); /* 1 where scaling is off */
 bool attn_opts_fused_heads(struct attn_opts o);
 float attn_coldness(struct attn_opts o); /* 1 / temperature */
+/* attn_stats_of and attn_stats_causal by the kernels of a run. */
+struct attn_stats attn_stats_by(const struct attn_kernels *k, struct attn_cmat m,
+                                bool causal);
 void attn_round_floats(const struct attn_kernels *k, float *v, int n,
                        enum attn_precision p);
 /* out = in / divisor, n of them, correctly rounded; out may be in. */
@@ -206,6 +210,13 @@ enum attn_row_kind attn_soften(const struct attn_kernels *k, float *p, const flo
 static inline int attn_round_up(int n, int to)
 {
     return (n + to - 1) / to * to;
+}
+/* Place for n floats after *used, which keeps ATTN_ALIGN. */
+static inline size_t attn_take(size_t *used, size_t n)
+{
+    size_t at = *used, unit = ATTN_ALIGN / sizeof(float);
+    *used += (n + unit - 1) / unit * unit;
+    return at;
 }
 static inline int attn_min(int a, int b)
 {

@@ -27,16 +27,17 @@ enum attn_status attn_opts_check(struct attn_opts o)
 {
     bool known = (unsigned)o.divisor < ATTN_DIVISOR_COUNT &&
                  (unsigned)o.precision < ATTN_PRECISION_COUNT;
-    bool warm =
-        o.temperature >= 0.0f && isfinite(o.temperature) && isfinite(attn_coldness(o));
+    bool warm = o.temperature == 0.0f ||
+                (o.temperature >= 0x1p-100f && o.temperature <= 0x1p100f);
     return known && warm ? ATTN_OK : ATTN_BAD_OPTS;
 }
 
 /* Whether scores become weights and these outputs as the fused path does it. */
 bool attn_opts_fused_heads(struct attn_opts o)
 {
-    return !(o.causal && o.shifted) && !o.no_max && (!o.scale || o.divisor == 0) &&
-           o.precision == ATTN_FLOAT32 && attn_coldness(o) == 1.0f;
+    return !(o.causal && o.shifted) && !o.no_max &&
+           (!o.scale || o.divisor == ATTN_SQRT_D_HEAD) && o.precision == ATTN_FLOAT32 &&
+           attn_coldness(o) == 1.0f;
 }
 
 bool attn_opts_fused(struct attn_opts o)

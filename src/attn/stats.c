@@ -4,10 +4,16 @@
 
 #include <math.h>
 
-static struct attn_stats stats(struct attn_cmat m, bool causal)
+/* Where no kernel set has been asked for: all of them count the same. */
+static const struct attn_kernels *any_kernels(void)
 {
     const struct attn_kernels *k = attn_kernels_get(NULL);
-    if (!k) k = &attn_kernels_ref;
+    return k ? k : &attn_kernels_ref;
+}
+
+struct attn_stats attn_stats_by(const struct attn_kernels *k, struct attn_cmat m,
+                                bool causal)
+{
     struct attn_stats st = {.min = INFINITY, .max = -INFINITY};
     int64_t count = 0;
     for (int i = 0; i < m.rows; i++) {
@@ -27,12 +33,12 @@ static struct attn_stats stats(struct attn_cmat m, bool causal)
 
 struct attn_stats attn_stats_of(struct attn_cmat m)
 {
-    return stats(m, false);
+    return attn_stats_by(any_kernels(), m, false);
 }
 
 struct attn_stats attn_stats_causal(struct attn_cmat m)
 {
-    return stats(m, true);
+    return attn_stats_by(any_kernels(), m, true);
 }
 
 void attn_exp(const struct attn_ctx *c, float *y, const float *x, int n)

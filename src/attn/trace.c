@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-/* Bumps *used, in floats, keeping ATTN_ALIGN. */
-static size_t take(size_t *used, size_t n)
-{
-    size_t at = *used, unit = ATTN_ALIGN / sizeof(float);
-    *used += (n + unit - 1) / unit * unit;
-    return at;
-}
-
 struct layout {
     size_t qkv, s[4], z, y_proj, y, kv, total;
 };
@@ -19,12 +11,12 @@ static struct layout layout(struct attn_dims d)
 {
     struct layout l = {0};
     size_t n = (size_t)d.n_tok, w = (size_t)d.d_model;
-    l.qkv = take(&l.total, n * (3 * w + ATTN_QKV_PAD));
-    for (int i = 0; i < 4; i++) l.s[i] = take(&l.total, n * n); /* side by side */
-    l.z = take(&l.total, n * w);
-    l.y_proj = take(&l.total, n * w);
-    l.y = take(&l.total, n * w);
-    l.kv = take(&l.total, d.n_head > 1 ? attn_kv_floats(d) : 0);
+    l.qkv = attn_take(&l.total, n * (3 * w + ATTN_QKV_PAD));
+    for (int i = 0; i < 4; i++) l.s[i] = attn_take(&l.total, n * n); /* side by side */
+    l.z = attn_take(&l.total, n * w);
+    l.y_proj = attn_take(&l.total, n * w);
+    l.y = attn_take(&l.total, n * w);
+    l.kv = attn_take(&l.total, d.n_head > 1 ? attn_kv_floats(d) : 0);
     return l;
 }
 
@@ -100,6 +92,7 @@ struct attn_cmat attn_trace_view(const struct attn_trace *t, enum attn_tensor id
 }
 
 struct stats_job {
+    const struct attn_kernels *k;
     struct attn_trace *t;
     bool head_only; /* leave out what does not change with the head in view */
 };
@@ -109,12 +102,13 @@ static void stats_task(const void *arg, int id)
     const struct stats_job *j = arg;
     bool whole = id == ATTN_H || id == ATTN_X || id >= ATTN_Z_ALL;
     struct attn_cmat m = attn_trace_view(j->t, (enum attn_tensor)id, j->t->head);
-    if (m.data && !(whole && j->head_only)) j->t->stats[id] = attn_stats_of(m);
+    if (m.data && !(whole && j->head_only))
+        j->t->stats[id] = attn_stats_by(j->k, m, false);
 }
 
 static void take_stats(const struct attn_ctx *c, struct attn_trace *t, bool head_only)
 {
-    struct stats_job job = {t, head_only};
+    struct stats_job job = {c->k, t, head_only};
     attn_parallel(c, ATTN_TENSOR_COUNT, false, stats_task, &job);
 }
 
