@@ -46,8 +46,9 @@ static bool answered_option(struct cli *c, const struct given *g, struct err *e)
         if (n < sizeof number) memcpy(number, at, n);
         int v = STEP_RIGHT;
         size_t len = at[n] == ':' ? strcspn(at + n + 1, ",") : 0;
-        while (v < STEP_VERDICT_COUNT && (strlen(state_verdicts[v]) != len ||
-                                          strncmp(at + n + 1, state_verdicts[v], len)))
+        while (v < STEP_VERDICT_COUNT &&
+               (strlen(state_verdicts[v]) != len ||
+                strncmp(at + n + 1, state_verdicts[v], len) != 0))
             v++;
         if (!cli_whole_number(number, &stop) || stop < 1 || stop > STEP_STOPS_MOST ||
             v == STEP_VERDICT_COUNT)
