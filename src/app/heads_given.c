@@ -22,6 +22,11 @@ static bool induction_of(struct attn_cmat p, int i, const int32_t *ids, double *
     return any;
 }
 
+static double mean_of(double sum, int n)
+{
+    return n ? sum / n : (double)NAN;
+}
+
 void heads_measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cmat raw,
                    const int32_t *ids, struct attn_opts opts)
 {
@@ -57,11 +62,11 @@ void heads_measure(struct attn_head_sum *sum, struct attn_cmat p, struct attn_cm
         s.first += (double)at(p, i, 0);
         s.itself += (double)at(p, i, i);
     }
-    s.entropy = n_row ? s.entropy / n_row : (double)NAN;
-    s.previous = n_later ? s.previous / n_later : (double)NAN;
-    s.first = n_later ? s.first / n_later : (double)NAN;
-    s.itself = n_later ? s.itself / n_later : (double)NAN;
-    if (ids) s.induction = n_copy ? induction / n_copy : (double)NAN;
+    s.entropy = mean_of(s.entropy, n_row);
+    s.previous = mean_of(s.previous, n_later);
+    s.first = mean_of(s.first, n_later);
+    s.itself = mean_of(s.itself, n_later);
+    if (ids) s.induction = mean_of(induction, n_copy);
     *sum = s;
 }
 

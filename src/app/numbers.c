@@ -55,7 +55,7 @@ static bool follow_edits(struct numbers *s, struct err *e)
     struct arena mem = {0};
     if (!s->net || s->n_block == 0 || key_of(s, p->block).n_given == 0) return true;
     s->step.opts = attn_opts_default();
-    bool ok = numbers_block(s, p->block, &b, e) &&
+    bool ok = numbers_block(s, p->block, &b, e) && b.mlp && /* a model's block has one */
               arena_init(&mem, model_mlp_run_bytes(s->dims, b.mlp->width), e) &&
               model_mlp_run(&out, b.mlp, b.eps, attn_trace_view(&s->run.trace, ATTN_Y, 0),
                             &mem, &s->attn, e);
