@@ -581,7 +581,8 @@ static void first_norm(const struct work *w)
 {
     const struct model *m = w->b->model;
     struct attn_cmat h = w->b->h;
-    if (w->b->n_edit > 0) h = cmat(w->v->at[MODEL_T_H], w->n, w->d, w->d);
+    const float *given = w->v->at[MODEL_T_H]; /* h with what was edited */
+    if (w->b->n_edit > 0 && given) h = cmat(given, w->n, w->d, w->d);
     norm(w, MODEL_T_X, h, m->ln_gain, m->ln_bias, w->r->norm_1, w->r->eps_1);
 }
 
